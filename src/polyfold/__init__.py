@@ -1,0 +1,38 @@
+"""Explicit manifold learning: an embedding of curved data that is a polynomial map.
+
+Names are imported when first used, so that ``import polyfold`` is cheap and a fitted map can be
+evaluated in a process that never loads scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polyfold import datasets, metrics
+    from polyfold.embedding import NPPE, SNPPE, PolynomialEmbedding
+    from polyfold.polymap import PolynomialMap
+
+__all__ = ["NPPE", "SNPPE", "PolynomialEmbedding", "PolynomialMap", "datasets", "metrics"]
+
+_HOMES = {
+    "NPPE": "polyfold.embedding",
+    "SNPPE": "polyfold.embedding",
+    "PolynomialEmbedding": "polyfold.embedding",
+    "PolynomialMap": "polyfold.polymap",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("polyfold")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"polyfold.{name}")
+    raise AttributeError(f"module 'polyfold' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,101 @@
+"""The m best directions of a Gram pair: A v = λ B v with the smallest λ, B possibly singular."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, svd
+
+#: Directions along which the features vary by less than this share of the most are dropped.
+RANK_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Solutions of the eigenproblem and what was found on the way."""
+
+    vectors: NDArray[np.float64]
+    eigenvalues: NDArray[np.float64]
+    rank: int
+    condition: float
+
+
+def solve_pair(
+    A: NDArray[np.float64],
+    B: NDArray[np.float64],
+    T_inverse: NDArray[np.float64],
+    n_components: int,
+    alpha: float = 0.0,
+) -> Directions:
+    """Minimise ``tr(Vᵀ(A + P)V)`` subject to ``VᵀBV = I`` over the range of B.
+
+    A and B are written in the coordinates of conditioned features ``Q = Phi T``; rank and ridge are defined by
+    the singular values ``Phi = U S Wᵀ`` of the features themselves. In the whitened basis ``T⁻¹ W S⁻¹`` the
+    problem is an ordinary one, and the ridge P is diagonal: ``alpha · μ · (s_max/s_j)²``, μ the mean eigenvalue
+    of whitened A. So alpha has no units, and a direction is the dearer the less the data extend along it.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (n_features, n_features)
+        Symmetric and positive semidefinite.
+    T_inverse : ndarray of shape (n_features, n_features)
+        Inverse of the change of coordinates.
+    n_components : int
+        How many directions.
+    alpha : float, default=0
+        Strength of the ridge.
+
+    Returns
+    -------
+    Directions
+        `vectors` of shape (n_features, n_components) in the coordinates of A and B, and `eigenvalues` in ascending
+        order; the rank of Phi and the ratio of its extreme singular values within that rank.
+    """
+    variances, E = eigh(B)
+    root = np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * E.T
+    _, singular, Wt = svd(root @ T_inverse)
+    rank = int(np.count_nonzero(singular > RANK_TOLERANCE * singular[0]))
+    if n_components > rank:
+        raise ValueError(
+            f"`n_components`={n_components} exceeds the rank of the features: only {rank} of {len(B)} are "
+            "linearly independent on these samples. Lower `n_components`, raise `degree`, or add samples or "
+            "columns that vary."
+        )
+    singular = singular[:rank]
+    whiten = (T_inverse @ Wt[:rank].T) / singular
+    C = whiten.T @ A @ whiten
+    C[np.diag_indices(rank)] += alpha * (np.trace(C) / rank) * (singular[0] / singular) ** 2
+    eigenvalues, U = _smallest_eigenpairs(C, whiten.T @ B @ whiten, n_components)
+    return Directions(whiten @ U, eigenvalues, rank, float(singular[0] / singular[-1]))
+
+
+def _smallest_eigenpairs(
+    C: NDArray[np.float64], G: NDArray[np.float64], n_wanted: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest λ with ``C u = λ G u``, ascending, and u with ``uᵀGu = 1``.
+
+    G is the identity but for rounding. A ridge may put entries of 1e16 on C's diagonal, and an eigensolver
+    is accurate relative to the largest. So solve ``G u = ν C u`` for the largest ν = 1/λ: this factors C by
+    Cholesky, which does not mind such scales.
+    """
+    size = len(C)
+    diagonal = np.diag(C)
+    # Keeps the factor positive where C is singular; as small as the rounding of C's own entries.
+    jitter = 8 * size * np.finfo(float).eps * np.maximum(diagonal, diagonal.mean() or 1.0)
+    _, U = eigh(G, C + np.diag(jitter), subset_by_index=[size - n_wanted, size - 1])
+    U = U[:, ::-1]
+    U /= np.sqrt(np.einsum("ij,ij->j", U, G @ U))
+    eigenvalues = np.einsum("ij,ij->j", U, C @ U)
+    return np.maximum(eigenvalues, 0.0), U
+
+
+def fix_signs(embedding: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return ±1 per coordinate, so that its entry of largest size becomes positive.
+
+    Decided by the embedding rather than by the coefficients, which a rotation of the data would change.
+    """
+    largest = embedding[np.abs(embedding).argmax(axis=0), np.arange(embedding.shape[1])]
+    return np.where(largest < 0, -1, 1).astype(embedding.dtype)

@@ -1,0 +1,128 @@
+"""Samples to neighbour indices. The only module that imports a nearest-neighbour library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted
+
+from polyfold._blocks import row_slices, show_progress
+from polyfold._validation import check_integer
+
+#: Bounds of ``n_neighbors="auto"``, which is 1 % of the samples as the paper advises (its section 5).
+AUTO_NEIGHBORS = (10, 50)
+
+
+def choose_n_neighbors(n_neighbors: Any, n_samples: int, neighbors: Any) -> int:
+    """Turn "auto" into a number, and check that there are enough samples for it."""
+    if isinstance(n_neighbors, str) and n_neighbors == "auto":
+        own = getattr(neighbors, "n_neighbors", None)
+        low, high = AUTO_NEIGHBORS
+        one_percent = round(n_samples / 100)
+        n_neighbors = own if own is not None else min(max(one_percent, low), high, n_samples - 1)
+    elif isinstance(n_neighbors, str):
+        raise ValueError(f'`n_neighbors` must be "auto" or an integer >= 1, got {n_neighbors!r}.')
+    n_neighbors = check_integer("n_neighbors", n_neighbors, 1)
+    if n_neighbors >= n_samples:
+        raise ValueError(
+            f"`n_neighbors` must be below the number of samples, got n_neighbors={n_neighbors} with "
+            f"n_samples={n_samples}. Lower `n_neighbors` or add samples."
+        )
+    return n_neighbors
+
+
+def check_neighbors(neighbors: Any) -> None:
+    """Check that `neighbors` is "exact" or a neighbours transformer."""
+    is_transformer = hasattr(neighbors, "fit") and hasattr(neighbors, "transform")
+    if neighbors != "exact" and (isinstance(neighbors, type) or not is_transformer):
+        raise ValueError(
+            '`neighbors` must be "exact" or a scikit-learn neighbours transformer such as '
+            f"sklearn.neighbors.KNeighborsTransformer(), got {neighbors!r}."
+        )
+
+
+def find_exact_neighbors(
+    X: NDArray[np.float64], n_neighbors: int, *, n_jobs: int | None, verbose: int
+) -> NDArray[np.intp]:
+    """Return the Euclidean nearest neighbours of each sample, nearest first, itself left out.
+
+    Shape (n_samples, n_neighbors). One sample more than asked is looked for: usually the sample itself.
+    """
+    index = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
+
+    def search(rows: slice) -> NDArray[np.intp]:
+        found: NDArray[np.intp] = index.kneighbors(X[rows], return_distance=False)
+        surplus = found == np.arange(rows.start, rows.stop)[:, np.newaxis]
+        # Among more than n_neighbors duplicates a sample may not find itself: drop the farthest.
+        surplus[~surplus.any(axis=1), -1] = True
+        return found[~surplus].reshape(-1, n_neighbors)
+
+    # The search itself runs on n_jobs threads; the blocks are for progress and for Ctrl-C.
+    blocks = row_slices(len(X), row_bytes=2**12)
+    return np.concatenate([search(rows) for rows in show_progress(blocks, len(blocks), "neighbours", verbose)])
+
+
+def find_transformer_neighbors(
+    transformer: Any, X: NDArray[Any], n_neighbors: int, *, random_state: Any
+) -> NDArray[np.intp]:
+    """Return the neighbours that a scikit-learn neighbours transformer gives, nearest first.
+
+    A fitted transformer is used as it is, and must have been fitted on X itself. Of an unfitted one a clone is
+    fitted, asked for one neighbour more, as some count the sample itself.
+    """
+    try:
+        check_is_fitted(transformer)
+    except NotFittedError:
+        transformer = clone(transformer)
+        parameters = transformer.get_params()
+        if "n_neighbors" in parameters:
+            transformer.set_params(n_neighbors=min(n_neighbors + 1, len(X) - 1))
+        if "random_state" in parameters and parameters["random_state"] is None:
+            transformer.set_params(random_state=random_state)
+        transformer.fit(X)
+    graph = csr_array(transformer.transform(X))
+    if graph.shape != (len(X), len(X)):
+        raise ValueError(
+            f"`neighbors` returned a graph of shape {graph.shape} for {len(X)} samples. "
+            "A fitted transformer must have been fitted on the X that is given to `fit`."
+        )
+    return _nearest_of_graph(graph, n_neighbors)
+
+
+def _nearest_of_graph(graph: Any, n_neighbors: int) -> NDArray[np.intp]:
+    """Return the columns of the smallest entries of each row, the diagonal left out."""
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    order = np.lexsort((graph.data, rows))
+    order = order[graph.indices[order] != rows[order]]
+    rows, columns = rows[order], graph.indices[order].astype(np.intp)
+    counts = np.bincount(rows, minlength=graph.shape[0])
+    if counts.min() < n_neighbors:
+        raise ValueError(
+            f"`neighbors` found only {counts.min()} neighbours for sample {counts.argmin()} and "
+            f"`n_neighbors` asks for {n_neighbors}. Lower `n_neighbors` or give a transformer that finds more."
+        )
+    starts = np.cumsum(counts) - counts
+    nearest: NDArray[np.intp] = columns[starts[:, np.newaxis] + np.arange(n_neighbors)]
+    return nearest
+
+
+def count_components(neighbors: NDArray[np.intp]) -> int:
+    """Count the connected components of the neighbour graph, edges taken both ways."""
+    n_samples, k = neighbors.shape
+    row_ends = np.arange(0, neighbors.size + 1, k)
+    edges = np.ones(neighbors.size, dtype=np.int8)
+    graph = csr_array((edges, neighbors.ravel(), row_ends), shape=(n_samples, n_samples))
+    return int(connected_components(graph, directed=False, return_labels=False))
+
+
+def count_duplicates(X: NDArray[np.float64]) -> int:
+    """Count the samples that repeat an earlier one exactly."""
+    positive_zeros = np.ascontiguousarray(X) + 0.0
+    return len(X) - len({row.tobytes() for row in positive_zeros})

@@ -1,0 +1,32 @@
+"""Checks of parameters. Each error names the parameter, the rule and the value given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def check_integer(name: str, value: Any, minimum: int) -> int:
+    """Return `value` as an int, or say why it is not an integer of at least `minimum`."""
+    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)) or value < minimum:
+        raise ValueError(f"`{name}` must be an integer >= {minimum}, got {value!r}.")
+    return int(value)
+
+
+def check_nonnegative(name: str, value: Any) -> float:
+    """Return `value` as a float, or say why it is not a finite number of at least 0."""
+    is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not is_number or not np.isfinite(value) or value < 0:
+        raise ValueError(f"`{name}` must be a finite number >= 0, got {value!r}.")
+    return float(value)
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Return `value`, or list the choices that it is not among."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in sorted(choices))
+        raise ValueError(f"`{name}` must be one of {listed}, got {value!r}.")
+    return value

@@ -1,0 +1,371 @@
+"""How good an embedding is: against known coordinates, or against the neighbourhoods of the data.
+
+Nothing here holds an N×N matrix: what compares all pairs goes block by block, and what is dear for many
+samples can be averaged over `max_samples` of them, each still ranked against all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import procrustes as align_shapes
+from scipy.spatial.distance import cdist
+from sklearn.metrics import euclidean_distances
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+
+from polyfold._blocks import row_slices
+from polyfold._neighbors import find_exact_neighbors
+from polyfold._validation import check_choice, check_integer
+
+__all__ = [
+    "continuity",
+    "coranking_auc",
+    "neighbor_recall",
+    "procrustes",
+    "residual_variance",
+    "trustworthiness",
+]
+
+
+def residual_variance(Y: ArrayLike, Z: ArrayLike, *, kind: str = "affine") -> float:
+    """Return 1 − R² between an embedding and known coordinates; 0 is perfect.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_components)
+        The embedding.
+    Z : array-like of shape (n_samples, n_coordinates) or (n_samples,)
+        The coordinates that generated the data.
+    kind : {"affine", "distances"}, default="affine"
+        "affine": R is the correlation over all entries of Z, each column standardised, with its best affine
+        fit from Y; order, sign, scale and skew of Y do not matter. "distances": R is the correlation between
+        the pairwise distances of Y and those of Z (Tenenbaum, de Silva, Langford 2000), which asks for an
+        isometry up to one scale.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Notes
+    -----
+    "affine" costs O(N), "distances" O(N²) time in O(N) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold.metrics import residual_variance
+    >>> Z = np.random.default_rng(0).random((100, 2))
+    >>> round(residual_variance(3 - 2 * Z[:, ::-1], Z), 12)
+    0.0
+    """
+    check_choice("kind", kind, ("affine", "distances"))
+    Y, Z = _check_pair(Y, Z, names=("Y", "Z"))
+    return _affine_residual(Y, Z) if kind == "affine" else _distance_residual(Y, Z)
+
+
+def _affine_residual(Y: NDArray[np.float64], Z: NDArray[np.float64]) -> float:
+    deviation = Z.std(axis=0)
+    if not (deviation > 0).all():
+        raise ValueError(
+            f"Column {int(np.argmin(deviation))} of Z is constant: residual variance is undefined. Leave it out."
+        )
+    target = (Z - Z.mean(axis=0)) / deviation
+    centered = Y - Y.mean(axis=0)
+    coefficients = np.linalg.lstsq(centered, target, rcond=None)[0]
+    # For a least-squares fit with a constant, R² over all entries is the explained share of the variance.
+    return float(np.square(target - centered @ coefficients).sum() / np.square(target).sum())
+
+
+def _distance_residual(Y: NDArray[np.float64], Z: NDArray[np.float64]) -> float:
+    # One pass over the pairs; sums are taken about a typical distance so that they do not cancel.
+    about = np.array([cdist(S[:1], S).mean() for S in (Y, Z)])
+    sums, products = np.zeros(2), np.zeros((2, 2))
+    for rows in row_slices(len(Y), row_bytes=32 * len(Y)):
+        later = np.arange(rows.start, rows.stop)[:, np.newaxis] < np.arange(len(Y))
+        pairs = np.stack([cdist(S[rows], S)[later] for S in (Y, Z)]) - about[:, np.newaxis]
+        sums += pairs.sum(axis=1)
+        products += pairs @ pairs.T
+    n_pairs = len(Y) * (len(Y) - 1) / 2
+    covariance = products - np.outer(sums, sums) / n_pairs
+    if not (np.diag(covariance) > 0).all():
+        raise ValueError("All pairwise distances are equal: residual variance is undefined.")
+    return float(max(0.0, 1.0 - covariance[0, 1] ** 2 / (covariance[0, 0] * covariance[1, 1])))
+
+
+def trustworthiness(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    max_samples: int | None = None,
+    random_state: Any = None,
+) -> float:
+    """Return to what extent neighbours in the embedding are neighbours in the data; 1 is perfect.
+
+    Each of the `n_neighbors` nearest samples in Y that is not among those in X costs its rank in X beyond
+    `n_neighbors` (Venna and Kaski 2001), as in :func:`sklearn.manifold.trustworthiness`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The data.
+    Y : array-like of shape (n_samples, n_components)
+        The embedding.
+    n_neighbors : int, default=10
+        Below half the number of samples.
+    max_samples : int or None, default=None
+        Average over this many samples drawn at random, each ranked against all; None is all of them.
+    random_state : int, RandomState instance or None, default=None
+        Seed of that draw.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Notes
+    -----
+    O(N²) time for all samples, O(N) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold.metrics import trustworthiness
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> trustworthiness(X, 2 * X)
+    1.0
+    """
+    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    return _mean_rank_excess(X, Y, n_neighbors, max_samples, random_state)
+
+
+def continuity(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    max_samples: int | None = None,
+    random_state: Any = None,
+) -> float:
+    """Return to what extent neighbours in the data stay neighbours in the embedding; 1 is perfect.
+
+    :func:`trustworthiness` with X and Y exchanged.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The data.
+    Y : array-like of shape (n_samples, n_components)
+        The embedding.
+    n_neighbors, max_samples, random_state
+        As in :func:`trustworthiness`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold.metrics import continuity
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> continuity(X, 2 * X)
+    1.0
+    """
+    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    return _mean_rank_excess(Y, X, n_neighbors, max_samples, random_state)
+
+
+def neighbor_recall(X: ArrayLike, Y: ArrayLike, *, n_neighbors: int = 10) -> float:
+    """Return the mean share of each sample's nearest neighbours in the data that are so in the embedding.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The data.
+    Y : array-like of shape (n_samples, n_components)
+        The embedding.
+    n_neighbors : int, default=10
+        Below the number of samples.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold.metrics import neighbor_recall
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> neighbor_recall(X, 2 * X)
+    1.0
+    """
+    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    check_integer("n_neighbors", n_neighbors, 1)
+    if n_neighbors >= len(X):
+        raise ValueError(f"`n_neighbors` must be below the number of samples, {len(X)}, got {n_neighbors}.")
+    in_data, in_embedding = (
+        np.sort(find_exact_neighbors(S, n_neighbors, n_jobs=None, verbose=0), axis=1) for S in (X, Y)
+    )
+    samples = np.arange(len(X))[:, np.newaxis] * len(X)
+    shared = np.intersect1d(in_data + samples, in_embedding + samples, assume_unique=True)
+    return len(shared) / in_data.size
+
+
+def coranking_auc(X: ArrayLike, Y: ArrayLike, *, max_samples: int | None = 2000, random_state: Any = 0) -> float:
+    """Return the area under R_NX(K), the neighbourhood agreement at every scale; 1 is perfect, 0 is chance.
+
+    R_NX(K) is the share of the K nearest neighbours in X that are so in Y, rescaled so that chance is 0. It is
+    averaged over K = 1 … N−2 with weights 1/K, which favour small neighbourhoods (Lee, Peluffo-Ordóñez,
+    Verleysen 2015).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The data.
+    Y : array-like of shape (n_samples, n_components)
+        The embedding.
+    max_samples : int or None, default=2000
+        Average over this many samples drawn at random, each ranked against all; None is all of them.
+    random_state : int, RandomState instance or None, default=0
+        Seed of that draw.
+
+    Returns
+    -------
+    float
+        At most 1.
+
+    Notes
+    -----
+    O(`max_samples` · N log N) time, O(N) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold.metrics import coranking_auc
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> round(coranking_auc(X, 2 * X), 12)
+    1.0
+    """
+    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    n_samples = len(X)
+    if n_samples < 3:
+        raise ValueError(f"The co-ranking AUC needs at least 3 samples, got {n_samples}.")
+    chosen = _choose_samples(n_samples, max_samples, random_state)
+    # A sample is a common neighbour at scale K when the larger of its two ranks is at most K.
+    counts = np.zeros(n_samples, dtype=np.int64)
+    for rows in _distance_blocks(chosen, n_samples):
+        larger = np.maximum(_rank_others(X, rows), _rank_others(Y, rows))
+        counts += np.bincount(larger.ravel(), minlength=n_samples)
+    K = np.arange(1, n_samples - 1)
+    agreement = np.cumsum(counts[1:-1]) / (K * len(chosen))
+    above_chance = ((n_samples - 1) * agreement - K) / (n_samples - 1 - K)
+    return float(np.average(above_chance, weights=1 / K))
+
+
+def procrustes(Y: ArrayLike, Z: ArrayLike) -> float:
+    """Return what is left of Z's variance after Y is moved, turned and scaled onto it; 0 is the same shape.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_components)
+        The embedding.
+    Z : array-like of shape (n_samples, n_coordinates) or (n_samples,)
+        The coordinates that generated the data. The narrower of the two is padded with zeros.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold.metrics import procrustes
+    >>> Z = np.random.default_rng(0).random((100, 2))
+    >>> round(procrustes(3 - 2 * Z[:, ::-1], Z), 12)
+    0.0
+    """
+    Y, Z = _check_pair(Y, Z, names=("Y", "Z"))
+    width = max(Y.shape[1], Z.shape[1])
+    Y, Z = (np.pad(S, ((0, 0), (0, width - S.shape[1]))) for S in (Y, Z))
+    for name, S in (("Y", Y), ("Z", Z)):
+        if not np.ptp(S, axis=0).any():
+            raise ValueError(f"All rows of {name} are equal: it has no shape to compare.")
+    return float(align_shapes(Z, Y)[2])
+
+
+def _check_pair(
+    first: ArrayLike, second: ArrayLike, *, names: tuple[str, str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check two descriptions of the same samples, and bring each near the origin and to size 1.
+
+    No metric depends on origin or unit; squares and cancellation do.
+    """
+    checked = []
+    for values, name in zip((first, second), names, strict=True):
+        values = np.asarray(values)
+        if values.ndim == 1:
+            values = values.reshape(-1, 1)
+        values = check_array(values, dtype=np.float64, ensure_min_samples=2, input_name=name)
+        values = values - values[0]
+        checked.append(values / (np.abs(values).max() or 1.0))
+    check_consistent_length(*checked)
+    return checked[0], checked[1]
+
+
+def _choose_samples(n_samples: int, max_samples: int | None, random_state: Any) -> NDArray[np.intp]:
+    if max_samples is None or check_integer("max_samples", max_samples, 1) >= n_samples:
+        return np.arange(n_samples)
+    draw = check_random_state(random_state).choice(n_samples, max_samples, replace=False)
+    return np.sort(draw)
+
+
+def _distance_blocks(chosen: NDArray[np.intp], n_samples: int) -> Iterator[NDArray[np.intp]]:
+    """Cut the chosen samples so that a few arrays of one block against all samples fit in memory."""
+    return (chosen[rows] for rows in row_slices(len(chosen), row_bytes=32 * n_samples))
+
+
+def _distances_to_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return squared distances from the samples `rows` to all, infinite to themselves."""
+    squared: NDArray[np.float64] = euclidean_distances(X[rows], X, squared=True)
+    squared[np.arange(len(rows)), rows] = np.inf
+    return squared
+
+
+def _rank_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the rank of every sample seen from each of `rows`: 0 is itself, 1 the nearest."""
+    order = np.argsort(_distances_to_others(X, rows), axis=1, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(1, len(X) + 1)[np.newaxis], axis=1)
+    ranks[np.arange(len(rows)), rows] = 0
+    return ranks
+
+
+def _mean_rank_excess(
+    ranked: NDArray[np.float64],
+    searched: NDArray[np.float64],
+    n_neighbors: int,
+    max_samples: int | None,
+    random_state: Any,
+) -> float:
+    """Return 1 less the mean rank in `ranked`, beyond n_neighbors, of neighbours in `searched`."""
+    n_samples, k = len(ranked), check_integer("n_neighbors", n_neighbors, 1)
+    if 2 * k >= n_samples:
+        raise ValueError(f"`n_neighbors` must be below half the number of samples, {n_samples}, got {k}.")
+    chosen = _choose_samples(n_samples, max_samples, random_state)
+    neighbors = find_exact_neighbors(searched, k, n_jobs=None, verbose=0)
+    excess = 0
+    for rows in _distance_blocks(chosen, n_samples):
+        distances = _distances_to_others(ranked, rows)
+        for neighbor in neighbors[rows].T:
+            reach = distances[np.arange(len(rows)), neighbor]
+            n_nearer = (distances < reach[:, np.newaxis]).sum(axis=1)
+            excess += int(np.maximum(n_nearer + 1 - k, 0).sum())
+    return float(1.0 - 2.0 * excess / (len(chosen) * k * (2 * n_samples - 3 * k - 1)))

@@ -1,0 +1,125 @@
+"""The fast path against the paper's equations, and the optimality of what is returned."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_oracle import embed
+from polyfold import PolynomialEmbedding
+from polyfold._basis import build_basis
+from polyfold._gram import build_gram_pair
+from polyfold._neighbors import find_exact_neighbors
+from polyfold.datasets import make_gaussian, make_swiss_roll, make_twin_peaks
+from polyfold.objectives import OBJECTIVES, lle
+from strategies import sample_clouds
+
+QUIET = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def largest_angle_sine(Y, Z):
+    """Sine of the largest principal angle between two subspaces."""
+    return np.sin(scipy.linalg.subspace_angles(Y, Z).max())
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("degree", [1, 2, 3])
+@pytest.mark.parametrize("basis", ["kronecker", "hadamard"])
+def test_same_subspace_as_the_paper(basis, degree, m, center):
+    if m > 3 * degree:
+        pytest.skip("three columns have no four linear features")
+    X = make_twin_peaks(150, random_state=3)[0] + [0.3, -0.2, 0.1]
+    Y, eigenvalues = embed(X, 8, degree, basis, m, center=center)
+    fitted = PolynomialEmbedding(m, n_neighbors=8, degree=degree, basis=basis, center=center, alpha=0).fit(X)
+    assert largest_angle_sine(fitted.embedding_, Y) < 1e-8
+    np.testing.assert_allclose(fitted.eigenvalues_, eigenvalues, rtol=1e-8, atol=1e-14)
+
+
+@pytest.mark.parametrize("basis", ["kronecker", "hadamard"])
+@pytest.mark.parametrize("n_columns", [1, 2, 5])
+def test_same_subspace_in_other_dimensions(basis, n_columns):
+    X = np.random.default_rng(n_columns).normal(size=(120, n_columns))
+    m = min(2, n_columns * 2)
+    Y, _ = embed(X, 10, 2, basis, m, center=True)
+    fitted = PolynomialEmbedding(m, n_neighbors=10, basis=basis).fit(X)
+    assert largest_angle_sine(fitted.embedding_, Y) < 1e-8
+
+
+@pytest.mark.parametrize(("make", "k"), [(make_swiss_roll, 10), (make_gaussian, 6), (make_twin_peaks, 4)])
+def test_residual_operator_gives_the_matrix_of_scikit_learn(make, k, monkeypatch):
+    """LᵀL is scikit-learn's M = (I − R)ᵀ(I − R), caught on its way to the eigensolver."""
+    from sklearn.manifold import _locally_linear as theirs
+
+    caught = {}
+
+    def catch(M, *args, **kwargs):
+        caught["M"] = M
+        return np.ones((M.shape[0], 1)), 0.0
+
+    monkeypatch.setattr(theirs, "null_space", catch)
+    X, _ = make(300, random_state=1)
+    theirs.LocallyLinearEmbedding(n_neighbors=k, eigen_solver="dense").fit(X)
+    neighbors = find_exact_neighbors(X, k, n_jobs=None, verbose=0)
+    L, D = lle.build_residuals(X, np.arange(len(X)), neighbors)
+    M = caught["M"]
+    np.testing.assert_allclose((L.T @ L).toarray(), M.toarray() if hasattr(M, "toarray") else M, atol=1e-13)
+    np.testing.assert_array_equal(D, np.ones(len(X)))
+
+
+@QUIET
+@settings(max_examples=150, deadline=None)
+@given(
+    X=sample_clouds(),
+    degree=st.integers(1, 3),
+    basis=st.sampled_from(["kronecker", "hadamard"]),
+    alpha=st.sampled_from([0.0, 1e-6, 1e-2]),
+    center=st.booleans(),
+    share=st.floats(0, 1),
+)
+def test_optimality(X, degree, basis, alpha, center, share):
+    """(A + P) v = λ B v and VᵀBV = I, with A, B and P formed densely from the map's own coordinates."""
+    k = min(6, len(X) - 1)
+    full = PolynomialEmbedding(1, n_neighbors=k, degree=degree, basis=basis, center=center).fit(X)
+    rank = full.diagnostics_.rank
+    m = max(1, round(share * rank))
+    fitted = PolynomialEmbedding(m, n_neighbors=k, degree=degree, basis=basis, center=center, alpha=alpha).fit(X)
+
+    learned = fitted.map_
+    Z = (X - learned.shift) / learned.scale
+    Phi = build_basis(basis, X.shape[1], degree).expand(Z)
+    if center:
+        Phi = Phi - Phi.mean(axis=0)
+    neighbors = find_exact_neighbors(Z, k, n_jobs=None, verbose=0)
+    L, _ = lle.build_residuals(Z, np.arange(len(Z)), neighbors)
+    U, s, Wt = np.linalg.svd(Phi, full_matrices=False)
+    U, s, Wt = U[:, :rank], s[:rank], Wt[:rank]
+    residuals = L @ U
+    penalty = alpha * np.square(residuals).sum() / rank * (s[0] / s) ** 2
+
+    # The Gram matrix holds the squares of the singular values: that is what rounding is measured by.
+    rounding = 1e-14 * (s[0] / s[-1]) ** 2 + 1e-12
+    Y = fitted.embedding_
+    np.testing.assert_allclose(Y.T @ Y, np.eye(m), atol=10 * rounding)
+    u = U.T @ Y
+    gradient = residuals.T @ (residuals @ u) + penalty[:, np.newaxis] * u
+    scale = np.square(residuals).sum() + penalty.max()
+    assert np.abs(gradient - u * fitted.eigenvalues_).max() <= 10 * rounding * scale
+    assert (np.diff(fitted.eigenvalues_) >= -rounding * scale).all()
+    # Nothing in the span does better: the sum of the m smallest eigenvalues is the minimum.
+    best = np.linalg.eigvalsh(residuals.T @ residuals + np.diag(penalty))[:m]
+    assert fitted.eigenvalues_.sum() <= best.sum() + 10 * m * rounding * scale
+
+
+def test_gram_pair_does_not_depend_on_the_blocks(monkeypatch):
+    X, _ = make_swiss_roll(200, random_state=0)
+    neighbors = find_exact_neighbors(X, 7, n_jobs=None, verbose=0)
+    basis = build_basis("kronecker", 3, 2)
+    whole = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=None, verbose=0)
+    monkeypatch.setattr("polyfold._blocks.BLOCK_BYTES", 20_000)
+    parts = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=2, verbose=0)
+    np.testing.assert_allclose(parts.A, whole.A, rtol=1e-12, atol=1e-12 * np.abs(whole.A).max())
+    np.testing.assert_allclose(parts.B, whole.B, rtol=1e-12, atol=1e-12 * np.abs(whole.B).max())
+    np.testing.assert_allclose(parts.feature_sum, whole.feature_sum, rtol=1e-12)
+    assert parts.weight_sum == whole.weight_sum == 200
