@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from paper_oracle import embed
 from polyfold import PolynomialEmbedding
 from polyfold._basis import build_basis
+from polyfold._conditioning import condition_basis
 from polyfold._gram import build_gram_pair
 from polyfold._neighbors import find_exact_neighbors
 from polyfold.datasets import make_gaussian, make_swiss_roll, make_twin_peaks
@@ -98,24 +99,26 @@ def test_optimality(X, degree, basis, alpha, center, share):
     residuals = L @ U
     penalty = alpha * np.square(residuals).sum() / rank * (s[0] / s) ** 2
 
-    # The Gram matrix holds the squares of the singular values: that is what rounding is measured by.
-    rounding = 1e-14 * (s[0] / s[-1]) ** 2 + 1e-12
+    # Coefficients of a direction grow as its singular value falls, and rounding grows with them.
+    rounding = 1e-13 * s[0] / s[-1] + 1e-11
     Y = fitted.embedding_
-    np.testing.assert_allclose(Y.T @ Y, np.eye(m), atol=10 * rounding)
+    np.testing.assert_allclose(Y.T @ Y, np.eye(m), atol=0.01 * rounding)
     u = U.T @ Y
     gradient = residuals.T @ (residuals @ u) + penalty[:, np.newaxis] * u
-    scale = np.square(residuals).sum() + penalty.max()
-    assert np.abs(gradient - u * fitted.eigenvalues_).max() <= 10 * rounding * scale
+    # Residuals may be far smaller than the features of size 1 that they are differences of.
+    size = np.linalg.norm(residuals)
+    scale = size + size**2 + penalty.max()
+    assert np.abs(gradient - u * fitted.eigenvalues_).max() <= 3 * rounding * scale
     assert (np.diff(fitted.eigenvalues_) >= -rounding * scale).all()
     # Nothing in the span does better: the sum of the m smallest eigenvalues is the minimum.
     best = np.linalg.eigvalsh(residuals.T @ residuals + np.diag(penalty))[:m]
-    assert fitted.eigenvalues_.sum() <= best.sum() + 10 * m * rounding * scale
+    assert fitted.eigenvalues_.sum() <= best.sum() + m * rounding * scale
 
 
 def test_gram_pair_does_not_depend_on_the_blocks(monkeypatch):
     X, _ = make_swiss_roll(200, random_state=0)
     neighbors = find_exact_neighbors(X, 7, n_jobs=None, verbose=0)
-    basis = build_basis("kronecker", 3, 2)
+    basis = condition_basis(build_basis("kronecker", 3, 2), X[:50], center=True)
     whole = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=None, verbose=0)
     monkeypatch.setattr("polyfold._blocks.BLOCK_BYTES", 20_000)
     parts = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=2, verbose=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, svd
+from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
 #: Directions along which the features vary by less than this share of the most are dropped.
 RANK_TOLERANCE = 1e-8
@@ -66,28 +66,29 @@ def solve_pair(
         )
     singular = singular[:rank]
     whiten = (T_inverse @ Wt[:rank].T) / singular
+    # Orthonormal to rounding, by a triangular step that leaves the well-determined directions first.
+    whiten = solve_triangular(cholesky(whiten.T @ B @ whiten, lower=True), whiten.T, lower=True).T
     C = whiten.T @ A @ whiten
-    C[np.diag_indices(rank)] += alpha * (np.trace(C) / rank) * (singular[0] / singular) ** 2
-    eigenvalues, U = _smallest_eigenpairs(C, whiten.T @ B @ whiten, n_components)
+    mean = np.trace(C) / rank
+    C[np.diag_indices(rank)] += alpha * mean * (singular[0] / singular) ** 2
+    eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=1e-6 * mean or 1.0)
     return Directions(whiten @ U, eigenvalues, rank, float(singular[0] / singular[-1]))
 
 
 def _smallest_eigenpairs(
-    C: NDArray[np.float64], G: NDArray[np.float64], n_wanted: int
+    C: NDArray[np.float64], n_wanted: int, shift: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the smallest λ with ``C u = λ G u``, ascending, and u with ``uᵀGu = 1``.
+    """Return the smallest eigenvalues of C, ascending, and orthonormal eigenvectors.
 
-    G is the identity but for rounding. A ridge may put entries of 1e16 on C's diagonal, and an eigensolver
-    is accurate relative to the largest. So solve ``G u = ν C u`` for the largest ν = 1/λ: this factors C by
-    Cholesky, which does not mind such scales.
+    A ridge may put entries of 1e16 on C's diagonal, and an eigensolver is accurate relative to the largest. So
+    solve ``u = ν (C + shift) u`` for the largest ν: this factors by Cholesky, which does not mind such scales.
+    The shift, small beside what is typical and large beside rounding, bounds ν where C is singular.
     """
     size = len(C)
-    diagonal = np.diag(C)
-    # Keeps the factor positive where C is singular; as small as the rounding of C's own entries.
-    jitter = 8 * size * np.finfo(float).eps * np.maximum(diagonal, diagonal.mean() or 1.0)
-    _, U = eigh(G, C + np.diag(jitter), subset_by_index=[size - n_wanted, size - 1])
-    U = U[:, ::-1]
-    U /= np.sqrt(np.einsum("ij,ij->j", U, G @ U))
+    shifted = C + shift * np.eye(size)
+    _, U = eigh(np.eye(size), shifted, subset_by_index=[size - n_wanted, size - 1])
+    # Eigenvectors of a far larger λ are less sure; they give way to those before them.
+    U, _ = np.linalg.qr(U[:, ::-1] / np.linalg.norm(U, axis=0)[::-1])
     eigenvalues = np.einsum("ij,ij->j", U, C @ U)
     return np.maximum(eigenvalues, 0.0), U
 
