@@ -61,8 +61,8 @@ def solve_pair(
     if n_components > rank:
         raise ValueError(
             f"`n_components`={n_components} exceeds the rank of the features: only {rank} of {len(B)} are "
-            "linearly independent on these samples. Lower `n_components`, raise `degree`, or add samples or "
-            "columns that vary."
+            "linearly independent on these samples. Lower `n_components`, raise `degree`, add samples or columns "
+            "that vary, or remove outliers that dwarf the rest."
         )
     singular = singular[:rank]
     whiten = (T_inverse @ Wt[:rank].T) / singular

@@ -29,13 +29,13 @@ def choose_n_neighbors(n_neighbors: Any, n_samples: int, neighbors: Any) -> int:
         n_neighbors = own if own is not None else min(max(one_percent, low), high, n_samples - 1)
     elif isinstance(n_neighbors, str):
         raise ValueError(f'`n_neighbors` must be "auto" or an integer >= 1, got {n_neighbors!r}.')
-    n_neighbors = check_integer("n_neighbors", n_neighbors, 1)
-    if n_neighbors >= n_samples:
+    number = check_integer("n_neighbors", n_neighbors, 1)
+    if number >= n_samples:
         raise ValueError(
-            f"`n_neighbors` must be below the number of samples, got n_neighbors={n_neighbors} with "
+            f"`n_neighbors` must be below the number of samples, got n_neighbors={number} with "
             f"n_samples={n_samples}. Lower `n_neighbors` or add samples."
         )
-    return n_neighbors
+    return number
 
 
 def check_neighbors(neighbors: Any) -> None:
@@ -62,7 +62,7 @@ def find_exact_neighbors(
         surplus = found == np.arange(rows.start, rows.stop)[:, np.newaxis]
         # Among more than n_neighbors duplicates a sample may not find itself: drop the farthest.
         surplus[~surplus.any(axis=1), -1] = True
-        return found[~surplus].reshape(-1, n_neighbors)
+        return np.asarray(found[~surplus].reshape(-1, n_neighbors))
 
     # The search itself runs on n_jobs threads; the blocks are for progress and for Ctrl-C.
     blocks = row_slices(len(X), row_bytes=2**12)

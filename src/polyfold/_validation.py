@@ -11,17 +11,22 @@ import numpy as np
 
 def check_integer(name: str, value: Any, minimum: int) -> int:
     """Return `value` as an int, or say why it is not an integer of at least `minimum`."""
-    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)) or value < minimum:
+    is_integer = isinstance(value, Integral) and not _is_bool(value)
+    if not is_integer or value < minimum:
         raise ValueError(f"`{name}` must be an integer >= {minimum}, got {value!r}.")
     return int(value)
 
 
 def check_nonnegative(name: str, value: Any) -> float:
     """Return `value` as a float, or say why it is not a finite number of at least 0."""
-    is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    is_number = isinstance(value, Real) and not _is_bool(value)
     if not is_number or not np.isfinite(value) or value < 0:
         raise ValueError(f"`{name}` must be a finite number >= 0, got {value!r}.")
     return float(value)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:

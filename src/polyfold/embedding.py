@@ -248,7 +248,7 @@ def measure(samples: NDArray[np.float64], *, center: bool) -> tuple[NDArray[np.f
     """
     largest = float(np.abs(samples).max()) or 1.0
     shift = (samples / largest).mean(axis=0) * largest if center else np.zeros(samples.shape[1])
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         offsets = samples - shift
         reach = float(np.abs(offsets).max()) or 1.0
         scale = reach * float(np.sqrt(np.square(offsets / reach).sum(axis=1).mean())) or 1.0

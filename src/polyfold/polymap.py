@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polyfold._basis import MonomialBasis, build_basis
+from polyfold._basis import BASES, MonomialBasis, build_basis
+from polyfold._validation import check_choice, check_integer
 
 #: Rows evaluated at a time, so that no temporary is larger than about this many bytes.
 BLOCK_BYTES = 2**22
@@ -61,6 +62,8 @@ class PolynomialMap:
     offset: NDArray[np.float64]
 
     def __post_init__(self) -> None:
+        check_choice("basis", self.basis, BASES)
+        check_integer("degree", self.degree, 1)
         for name, n_dimensions in (("shift", 1), ("coefficients", 2), ("offset", 1)):
             array = np.array(getattr(self, name), dtype=np.float64, order="C")
             if array.ndim != n_dimensions or not np.isfinite(array).all():

@@ -30,8 +30,9 @@ def solve_weights(
     # Where all neighbours coincide with the centre, G = 0: the identity then gives equal weights.
     gram /= np.where(trace > 0, trace, 1.0)[:, np.newaxis, np.newaxis]
     gram[:, diagonal, diagonal] += np.where(trace > 0, REGULARISATION, 1.0)[:, np.newaxis]
-    weights: NDArray[np.float64] = np.linalg.solve(gram, np.ones((len(centers), k, 1)))[:, :, 0]
-    return weights / weights.sum(axis=1, keepdims=True)
+    weights = np.linalg.solve(gram, np.ones((len(centers), k, 1)))[:, :, 0]
+    normalised: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return normalised
 
 
 def build_residuals(

@@ -1,0 +1,69 @@
+"""The package as a whole: its names, its laziness, its documents."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import polyfold
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_public_names():
+    def constants_then_classes_then_modules(name):
+        return not name.isupper(), name.islower(), name
+
+    assert sorted(polyfold.__all__, key=constants_then_classes_then_modules) == polyfold.__all__
+    for name in polyfold.__all__:
+        assert getattr(polyfold, name) is not None
+    assert set(polyfold.__all__) < set(dir(polyfold))
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", polyfold.__version__)
+    with pytest.raises(AttributeError, match="no attribute 'umap'"):
+        _ = polyfold.umap
+
+
+def test_import_is_lazy():
+    script = (
+        "import sys, polyfold\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'matplotlib', 'pandas', 'tqdm', 'joblib'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_the_core_works_without_any_extra():
+    script = (
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(['matplotlib', 'pandas', 'polars', 'sympy', 'hypothesis']))\n"
+        "import polyfold.metrics\n"
+        "X, Z = polyfold.datasets.make_swiss_roll(300, random_state=0)\n"
+        "Y = polyfold.NPPE(n_neighbors=10).fit_transform(X)\n"
+        "assert polyfold.metrics.residual_variance(Y, Z) < 0.5\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize(
+    "module", [module.name for module in pkgutil.walk_packages(polyfold.__path__, "polyfold.")]
+)
+def test_examples_in_docstrings(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_readme_examples_run():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert blocks
+    namespace = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), namespace)
+    assert namespace["rho"] < 0.02
+
+
+def test_changelog_has_this_version():
+    assert f"## [{polyfold.__version__}]" in (ROOT / "CHANGELOG.md").read_text()

@@ -1,0 +1,58 @@
+"""How well surfaces are unrolled: thirty seeds, unseen points, the worst as well as the mean.
+
+Where a neighbour edge short-cuts the roll, every local method suffers; those seeds are counted apart.
+"""
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+from sklearn.manifold import Isomap, LocallyLinearEmbedding
+
+from polyfold import NPPE
+from polyfold._neighbors import find_exact_neighbors
+from polyfold.datasets import make_gaussian, make_swiss_hole, make_swiss_roll
+from polyfold.metrics import residual_variance
+from surface_truth import has_short_cut
+
+SEEDS = range(30)
+
+
+def draw(make, seed):
+    X, Z = make(11_000, random_state=seed)
+    return X[:1000], Z[:1000], X[1000:], Z[1000:]
+
+
+def unseen_residual(estimator, make, seed):
+    X, _, unseen, truth = draw(make, seed)
+    return residual_variance(estimator.fit(X).transform(unseen), truth)
+
+
+@pytest.mark.parametrize("make", [make_swiss_roll, make_swiss_hole, make_gaussian])
+def test_surfaces_without_short_cuts_are_unrolled(make):
+    residuals = []
+    for seed in SEEDS:
+        X, Z, _, _ = draw(make, seed)
+        neighbors = find_exact_neighbors(X, 10, n_jobs=None, verbose=0)
+        if make is make_gaussian or not has_short_cut(X, Z, neighbors):
+            residuals.append(unseen_residual(NPPE(n_neighbors=10, degree=2), make, seed))
+    assert len(residuals) >= 20
+    assert np.mean(residuals) <= 0.011
+    assert np.max(residuals) <= 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [make_swiss_roll, make_swiss_hole])
+def test_mean_over_all_seeds_is_below_the_peers(make):
+    methods = {
+        "NPPE": NPPE(n_neighbors=10, degree=2),
+        "LLE": LocallyLinearEmbedding(n_neighbors=10, random_state=0),
+        "MLLE": LocallyLinearEmbedding(n_neighbors=10, method="modified", random_state=0),
+        "Isomap": Isomap(n_neighbors=10),
+    }
+    tasks = [(name, seed) for name in methods for seed in SEEDS]
+    residuals = Parallel(n_jobs=2)(delayed(unseen_residual)(methods[name], make, seed) for name, seed in tasks)
+    mean = {
+        name: np.mean([r for r, (n, _) in zip(residuals, tasks, strict=True) if n == name]) for name in methods
+    }
+    print(make.__name__, {name: round(float(value), 4) for name, value in mean.items()})  # noqa: T201
+    assert mean["NPPE"] < min(mean["LLE"], mean["MLLE"], mean["Isomap"]), mean
