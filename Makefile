@@ -36,7 +36,7 @@ types: $(INSTALLED)-dev
 	$(BIN)/mypy
 
 slow: $(INSTALLED)-test
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -s
 
 format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff check --fix .

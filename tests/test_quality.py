@@ -43,16 +43,17 @@ def test_surfaces_without_short_cuts_are_unrolled(make):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [make_swiss_roll, make_swiss_hole])
 def test_mean_over_all_seeds_is_below_the_peers(make):
+    """On the thirty seeds, and with sixty more: one short-cut edge can spoil a seed for any method."""
     methods = {
         "NPPE": NPPE(n_neighbors=10, degree=2),
         "LLE": LocallyLinearEmbedding(n_neighbors=10, random_state=0),
         "MLLE": LocallyLinearEmbedding(n_neighbors=10, method="modified", random_state=0),
         "Isomap": Isomap(n_neighbors=10),
     }
-    tasks = [(name, seed) for name in methods for seed in SEEDS]
-    residuals = Parallel(n_jobs=2)(delayed(unseen_residual)(methods[name], make, seed) for name, seed in tasks)
-    mean = {
-        name: np.mean([r for r, (n, _) in zip(residuals, tasks, strict=True) if n == name]) for name in methods
-    }
-    print(make.__name__, {name: round(float(value), 4) for name, value in mean.items()})  # noqa: T201
-    assert mean["NPPE"] < min(mean["LLE"], mean["MLLE"], mean["Isomap"]), mean
+    seeds = range(90)
+    tasks = [delayed(unseen_residual)(estimator, make, seed) for estimator in methods.values() for seed in seeds]
+    residuals = np.reshape(Parallel(n_jobs=2)(tasks), (len(methods), len(seeds)))
+    for count in (len(SEEDS), len(seeds)):
+        mean = dict(zip(methods, residuals[:, :count].mean(axis=1).round(4).tolist(), strict=True))
+        print(f"{make.__name__}, {count} seeds: {mean}")  # noqa: T201
+        assert mean["NPPE"] < min(mean["LLE"], mean["MLLE"], mean["Isomap"]), mean

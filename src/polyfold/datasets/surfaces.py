@@ -51,7 +51,7 @@ def make_swiss_roll(
     if check_choice("spacing", spacing, ("even", "random")) == "even":
         U = _lay_grid(n_samples, width=_spiral_length(turns), height=HEIGHT)
     else:
-        U = check_random_state(random_state).uniform(size=(n_samples, 2))
+        U = _draw_square(n_samples, check_random_state(random_state))
     return _roll_up(U, turns)
 
 
@@ -80,7 +80,7 @@ def make_swiss_hole(n_samples: int = 1000, *, random_state: Any = None) -> Surfa
     draw = check_random_state(random_state)
     X, Z = np.empty((0, 3)), np.empty((0, 2))
     while len(X) < n_samples:
-        more_X, more_Z = _roll_up(draw.uniform(size=(n_samples, 2)), turns=2.0)
+        more_X, more_Z = _roll_up(_draw_square(2 * n_samples, draw), turns=2.0)
         outside = ~((more_Z > 9) & (more_Z < [12, 14])).all(axis=1)
         X, Z = np.concatenate([X, more_X[outside]]), np.concatenate([Z, more_Z[outside]])
     return X[:n_samples], Z[:n_samples]
@@ -230,6 +230,11 @@ def make_corner_planes(n_samples: int = 1000, *, random_state: Any = None) -> Su
     fold = n_columns // 2
     beyond = np.maximum(Z[:, 1] - fold, 0) * np.sqrt(0.5)
     return np.column_stack([Z[:, 0], np.minimum(Z[:, 1], fold) + beyond, beyond]), Z
+
+
+def _draw_square(n_samples: int, draw: np.random.RandomState) -> NDArray[np.float64]:
+    """Draw points of the unit square: all first coordinates, then all second ones, as the MANI demo does."""
+    return draw.uniform(size=(2, n_samples)).T
 
 
 def _roll_up(U: NDArray[np.float64], turns: float) -> Surface:
