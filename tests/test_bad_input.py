@@ -29,6 +29,7 @@ X, _ = make_swiss_roll(60, random_state=0)
         ({"alpha": -1.0}, "`alpha` must be a finite number >= 0, got -1.0"),
         ({"alpha": np.nan}, "`alpha` must be a finite number >= 0, got nan"),
         ({"alpha": "big"}, "`alpha` must be a finite number >= 0, got 'big'"),
+        ({"center": "no"}, "`center` must be True or False, got 'no'"),
         ({"neighbors": "fast"}, "`neighbors` must be \"exact\" or a scikit-learn neighbours transformer.*'fast'"),
         ({"neighbors": KNeighborsTransformer}, '`neighbors` must be "exact" or a scikit-learn'),
     ],
@@ -117,6 +118,15 @@ def test_too_many_features():
 def test_data_that_spans_more_than_a_double():
     with pytest.raises(ValueError, match="too large for float64"):
         NPPE(n_neighbors=2).fit([[1.7e308], [1.6e308], [1.7e308], [-1.7e308]])
+
+
+@pytest.mark.parametrize("place", [0, 1235])
+def test_powers_that_overflow(place):
+    """Also where the sample on which the features are conditioned does not hold the outlier."""
+    outlying = np.random.default_rng(0).normal(size=(2000, 1))
+    outlying[place] = 1e3
+    with pytest.raises(ValueError, match=r"Powers of the data overflow.*Lower `degree`"):
+        SNPPE(n_neighbors=5, degree=150, n_jobs=2).fit(outlying)
 
 
 def test_a_failed_fit_leaves_an_earlier_one_whole():

@@ -1,6 +1,7 @@
 """Neighbours: exact, from any scikit-learn transformer, and what is said of the graph."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -51,6 +52,12 @@ def test_a_neighbours_transformer_gives_the_same_map(mode, fitted):
     np.testing.assert_allclose(model.embedding_, exact.embedding_, atol=1e-10)
     assert transformer.n_neighbors == (11 if fitted else 3)
     assert hasattr(transformer, "n_samples_fit_") == fitted
+
+
+def test_a_transformer_fitted_on_a_frame_sees_a_frame():
+    frame = pd.DataFrame(X, columns=["x", "y", "z"])
+    model = NPPE(n_neighbors=10, neighbors=KNeighborsTransformer(n_neighbors=10).fit(frame)).fit(frame)
+    np.testing.assert_allclose(model.embedding_, NPPE(n_neighbors=10).fit(X).embedding_, atol=1e-10)
 
 
 def test_auto_takes_the_number_of_the_transformer():

@@ -49,15 +49,26 @@ class ConditionedBasis:
         return coefficients, offset - self.center @ coefficients
 
 
+def check_no_overflow(*grams: NDArray[np.float64]) -> None:
+    """Say what to do about powers beyond the range of float64."""
+    if not all(np.isfinite(gram).all() for gram in grams):
+        raise ValueError(
+            "Powers of the data overflow: `degree` is too high for samples this far from the mean. "
+            "Lower `degree` or remove outliers."
+        )
+
+
 def condition_basis(monomials: MonomialBasis, X: NDArray[np.float64], *, center: bool) -> ConditionedBasis:
     """Condition a basis on evenly spaced rows of X, a few times as many as there are features."""
     d = monomials.n_features
     sample = X[np.unique(np.linspace(0, len(X) - 1, max(1000, 4 * d)).astype(np.intp))]
     total, gram = np.zeros(d), np.zeros((d, d))
-    for rows in row_slices(len(sample), row_bytes=8 * d):
-        features = monomials.expand(sample[rows])
-        total += features.sum(axis=0)
-        gram += features.T @ features
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in row_slices(len(sample), row_bytes=8 * d):
+            features = monomials.expand(sample[rows])
+            total += features.sum(axis=0)
+            gram += features.T @ features
+    check_no_overflow(gram)
     mean = total / len(sample) if center else np.zeros(d)
     spread, W = eigh(gram - len(sample) * np.outer(mean, mean))
     singular = np.sqrt(np.maximum(spread, 0.0))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._blocks import map_blocks, row_slices
-from polyfold._conditioning import ConditionedBasis
+from polyfold._conditioning import ConditionedBasis, check_no_overflow
 from polyfold.objectives import Objective
 
 
@@ -90,6 +90,7 @@ def build_gram_pair(
     # Per centre: up to k + 1 rows of features, three of products, k offsets, and the k×k local Gram.
     row_bytes = 8 * ((k + 5) * len(basis.center) + (2 * k + 1) * X.shape[1] + 2 * k * k)
 
+    @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
     def of_block(rows: slice) -> GramPair:
         return accumulate(X, np.arange(rows.start, rows.stop), neighbors[rows], objective, basis)
 
@@ -98,4 +99,5 @@ def build_gram_pair(
     total = next(shares)
     for share in shares:
         total.add(share)
+    check_no_overflow(total.A, total.B)
     return total

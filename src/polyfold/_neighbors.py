@@ -70,7 +70,7 @@ def find_exact_neighbors(
 
 
 def find_transformer_neighbors(
-    transformer: Any, X: NDArray[Any], n_neighbors: int, *, random_state: Any
+    transformer: Any, X: Any, n_neighbors: int, *, random_state: Any
 ) -> NDArray[np.intp]:
     """Return the neighbours that a scikit-learn neighbours transformer gives, nearest first.
 

@@ -29,6 +29,13 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_))
 
 
+def check_boolean(name: str, value: Any) -> bool:
+    """Return `value` as a bool, or say that it is none."""
+    if not _is_bool(value):
+        raise ValueError(f"`{name}` must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     """Return `value`, or list the choices that it is not among."""
     if not isinstance(value, str) or value not in choices:

@@ -22,7 +22,7 @@ from polyfold._neighbors import (
     find_exact_neighbors,
     find_transformer_neighbors,
 )
-from polyfold._validation import check_choice, check_integer, check_nonnegative
+from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.objectives import OBJECTIVES
 from polyfold.polymap import PolynomialMap
 
@@ -154,20 +154,21 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         alpha = check_nonnegative("alpha", self.alpha)
         objective = OBJECTIVES[check_choice("graph", self.graph, OBJECTIVES)]
         kind = check_choice("basis", self.basis, {"auto", *BASES})
+        center = check_boolean("center", self.center)
         check_neighbors(self.neighbors)
         samples = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         n_neighbors = choose_n_neighbors(self.n_neighbors, len(samples), self.neighbors)
         kind = choose_basis(kind, samples.shape[1], degree)
 
-        shift, scale = measure(samples.astype(np.float64), center=self.center)
+        shift, scale = measure(samples.astype(np.float64), center=center)
         standard = (samples.astype(np.float64) - shift) / scale
-        neighbors = self._find_neighbors(samples, standard, n_neighbors)
+        neighbors = self._find_neighbors(X, standard, n_neighbors)
         monomials = build_basis(kind, samples.shape[1], degree)
-        basis = condition_basis(monomials, standard, center=self.center)
+        basis = condition_basis(monomials, standard, center=center)
         gram = build_gram_pair(standard, neighbors, objective, basis, n_jobs=self.n_jobs, verbose=self.verbose)
-        B = gram.centered() if self.center else gram.B
+        B = gram.centered() if center else gram.B
         directions = solve_pair(gram.A, B, basis.T_inverse, n_components, alpha)
-        offset = -gram.mean @ directions.vectors if self.center else np.zeros(n_components)
+        offset = -gram.mean @ directions.vectors if center else np.zeros(n_components)
         V, offset = basis.to_monomials(directions.vectors, offset)
         embedding = PolynomialMap(shift, scale, kind, degree, V, offset).transform(samples)
         signs = fix_signs(embedding)
@@ -189,12 +190,10 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         warn_about(self.diagnostics_, n_neighbors, stacklevel=3)
         return self
 
-    def _find_neighbors(
-        self, samples: NDArray[Any], standard: NDArray[np.float64], n_neighbors: int
-    ) -> NDArray[np.intp]:
+    def _find_neighbors(self, X: ArrayLike, standard: NDArray[np.float64], n_neighbors: int) -> NDArray[np.intp]:
         if isinstance(self.neighbors, str):
             return find_exact_neighbors(standard, n_neighbors, n_jobs=self.n_jobs, verbose=self.verbose)
-        return find_transformer_neighbors(self.neighbors, samples, n_neighbors, random_state=self.random_state)
+        return find_transformer_neighbors(self.neighbors, X, n_neighbors, random_state=self.random_state)
 
     def fit_transform(self, X: ArrayLike, y: object = None) -> NDArray[np.floating[Any]]:
         """Learn the map and return the coordinates of the training samples.
