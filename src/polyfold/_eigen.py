@@ -12,6 +12,12 @@ from scipy.linalg import cholesky, eigh, solve_triangular, svd
 #: Directions along which the features vary by less than this share of the most are dropped.
 RANK_TOLERANCE = 1e-8
 
+#: Added to the whitened problem, in units of a typical eigenvalue, before it is inverted.
+SHIFT = 1e-6
+
+#: Eigenvalues of the inverse down to this share of the largest come with vectors good to half of all digits.
+SURE = 1e-8
+
 
 @dataclass(frozen=True, eq=False)
 class Directions:
@@ -71,7 +77,7 @@ def solve_pair(
     C = whiten.T @ A @ whiten
     mean = np.trace(C) / rank
     C[np.diag_indices(rank)] += alpha * mean * (singular[0] / singular) ** 2
-    eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=1e-6 * mean or 1.0)
+    eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=SHIFT * mean or 1.0)
     return Directions(whiten @ U, eigenvalues, rank, float(singular[0] / singular[-1]))
 
 
@@ -83,14 +89,25 @@ def _smallest_eigenpairs(
     A ridge may put entries of 1e16 on C's diagonal, and an eigensolver is accurate relative to the largest. So
     solve ``u = ν (C + shift) u`` for the largest ν: this factors by Cholesky, which does not mind such scales.
     The shift, small beside what is typical and large beside rounding, bounds ν where C is singular.
+
+    Vectors whose ν is far below the largest are in turn unsure. Where those are wanted, the others are set
+    aside and the problem is solved again in what is orthogonal to them.
     """
-    size = len(C)
-    shifted = C + shift * np.eye(size)
-    _, U = eigh(np.eye(size), shifted, subset_by_index=[size - n_wanted, size - 1])
-    # Eigenvectors of a far larger λ are less sure; they give way to those before them.
-    U, _ = np.linalg.qr(U[:, ::-1] / np.linalg.norm(U, axis=0)[::-1])
-    eigenvalues = np.einsum("ij,ij->j", U, C @ U)
-    return np.maximum(eigenvalues, 0.0), U
+    found = np.empty((len(C), 0))
+    rest = np.eye(len(C))
+    while found.shape[1] < n_wanted:
+        inner = rest.T @ C @ rest
+        size, n_missing = len(inner), n_wanted - found.shape[1]
+        inner[np.diag_indices(size)] += shift
+        nu, U = eigh(np.eye(size), inner, subset_by_index=[size - n_missing, size - 1])
+        sure = nu[::-1] >= SURE * nu[-1]
+        U = U[:, ::-1][:, sure]
+        found, _ = np.linalg.qr(np.hstack([found, rest @ (U / np.linalg.norm(U, axis=0))]))
+        if not sure.all():
+            shift = SHIFT / nu[::-1][np.argmin(sure)]
+            rest = np.linalg.qr(found, mode="complete")[0][:, found.shape[1] :]
+    eigenvalues = np.einsum("ij,ij->j", found, C @ found)
+    return np.maximum(eigenvalues, 0.0), found
 
 
 def fix_signs(embedding: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
