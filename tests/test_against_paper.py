@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_oracle import embed
-from polyfold import PolynomialEmbedding
+from polyfold import NPPE, SNPPE, PolynomialEmbedding
 from polyfold._basis import build_basis
 from polyfold._conditioning import condition_basis
 from polyfold._gram import build_gram_pair
@@ -105,10 +105,14 @@ def test_optimality(X, degree, basis, alpha, center, share):
     np.testing.assert_allclose(Y.T @ Y, np.eye(m), atol=0.01 * rounding)
     u = U.T @ Y
     gradient = residuals.T @ (residuals @ u) + penalty[:, np.newaxis] * u
-    # Residuals may be far smaller than the features of size 1 that they are differences of.
+    # Residuals may be far smaller than the features of size 1 that they are differences of. Each equation is
+    # measured by its own diagonal, so that a huge penalty on one direction does not excuse the others.
     size = np.linalg.norm(residuals)
     scale = size + size**2 + penalty.max()
-    assert np.abs(gradient - u * fitted.eigenvalues_).max() <= 3 * rounding * scale
+    diagonal = np.sqrt(np.square(residuals).sum(axis=0) + penalty + size**2)
+    defect = np.abs(gradient - u * fitted.eigenvalues_) / diagonal[:, np.newaxis]
+    allowed = 3 * rounding * np.sqrt(fitted.eigenvalues_ + size + size**2)
+    assert (defect <= allowed).all()
     assert (np.diff(fitted.eigenvalues_) >= -rounding * scale).all()
     # Nothing in the span does better: the sum of the m smallest eigenvalues is the minimum.
     best = np.linalg.eigvalsh(residuals.T @ residuals + np.diag(penalty))[:m]
@@ -118,7 +122,7 @@ def test_optimality(X, degree, basis, alpha, center, share):
 def test_gram_pair_does_not_depend_on_the_blocks(monkeypatch):
     X, _ = make_swiss_roll(200, random_state=0)
     neighbors = find_exact_neighbors(X, 7, n_jobs=None, verbose=0)
-    basis = condition_basis(build_basis("kronecker", 3, 2), X[:50], center=True)
+    basis = condition_basis(build_basis("kronecker", 3, 2), X[:50], center=True, n_jobs=None, verbose=0)
     whole = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=None, verbose=0)
     monkeypatch.setattr("polyfold._blocks.BLOCK_BYTES", 20_000)
     parts = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=2, verbose=0)
@@ -126,3 +130,44 @@ def test_gram_pair_does_not_depend_on_the_blocks(monkeypatch):
     np.testing.assert_allclose(parts.B, whole.B, rtol=1e-12, atol=1e-12 * np.abs(whole.B).max())
     np.testing.assert_allclose(parts.feature_sum, whole.feature_sum, rtol=1e-12)
     assert parts.weight_sum == whole.weight_sum == 200
+    Q = (basis.monomials.expand(X) - basis.center) @ basis.T
+    np.testing.assert_allclose(whole.B, Q.T @ Q, rtol=1e-10)
+    np.testing.assert_allclose(whole.centered(), 200 * np.cov(Q.T, bias=True), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("noise", "rank"), [(1e-5, 3), (1e-7, 3), (1e-10, 2), (0.0, 2)])
+@pytest.mark.parametrize("estimator", [NPPE, SNPPE])
+@QUIET
+def test_rank_is_cut_relative_to_the_largest_singular_value(estimator, noise, rank):
+    """A third direction a hundred-millionth of the first is noise, and is left out with its huge coefficients."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3)) * [1.0, 0.5, noise]
+    fitted = estimator(1, n_neighbors=10, degree=1).fit(X)
+    assert fitted.diagnostics_.rank == rank
+    assert fitted.diagnostics_.n_features == 3
+    assert np.abs(fitted.map_.coefficients).max() < 1e8
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4])
+@pytest.mark.parametrize("distance", [20, 50, 300])
+@pytest.mark.parametrize("alpha", [0.0, 1e-3])
+@QUIET
+def test_many_samples_and_one_outlier(degree, distance, alpha):
+    """Against a dense SVD of the features: an outlier anywhere must not drown the digits of the rest."""
+    X = np.insert(make_twin_peaks(5000, random_state=0)[0], 2501, [distance, 0, 0], axis=0)
+    fitted = PolynomialEmbedding(2, n_neighbors=10, degree=degree, alpha=alpha).fit(X)
+    Z = (X - fitted.map_.shift) / fitted.map_.scale
+    Phi = build_basis("kronecker", 3, degree).expand(Z)
+    U, s, _ = np.linalg.svd(Phi - Phi.mean(axis=0), full_matrices=False)
+    U, s = U[:, : fitted.diagnostics_.rank], s[: fitted.diagnostics_.rank]
+    neighbors = find_exact_neighbors(Z, 10, n_jobs=None, verbose=0)
+    residuals = lle.build_residuals(Z, np.arange(len(Z)), neighbors)[0] @ U
+    penalty = alpha * np.square(residuals).sum() / len(s) * (s[0] / s) ** 2
+    # Whitening by the square root of the penalised problem keeps the digits of its small eigenvalues.
+    root = np.linalg.qr(np.vstack([residuals, np.diag(np.sqrt(penalty))]), mode="r")
+    _, _, Vt = np.linalg.svd(root)
+    expected = U @ Vt[-2:].T
+    assert largest_angle_sine(fitted.embedding_, expected) < 1e-6
+    order = np.random.default_rng(1).permutation(len(X))
+    shuffled = PolynomialEmbedding(2, n_neighbors=10, degree=degree, alpha=alpha).fit(X[order]).embedding_
+    assert np.abs(shuffled - fitted.embedding_[order]).max() < 1e-6 * np.abs(shuffled).max()

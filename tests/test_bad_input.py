@@ -1,6 +1,7 @@
 """Wrong input gets an error that names the parameter, the rule and the cure."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
@@ -31,6 +32,8 @@ X, _ = make_swiss_roll(60, random_state=0)
         ({"alpha": "big"}, "`alpha` must be a finite number >= 0, got 'big'"),
         ({"center": "no"}, "`center` must be True or False, got 'no'"),
         ({"neighbors": "fast"}, "`neighbors` must be \"exact\" or a scikit-learn neighbours transformer.*'fast'"),
+        ({"neighbors": np.eye(60)}, '`neighbors` must be "exact" or a scikit-learn'),
+        ({"neighbors": csr_array(np.eye(60))}, '`neighbors` must be "exact" or a scikit-learn'),
         ({"neighbors": KNeighborsTransformer}, '`neighbors` must be "exact" or a scikit-learn'),
     ],
 )
@@ -101,6 +104,8 @@ def test_wrong_data_at_transform(estimator):
         fitted.transform(csr_array(X))
     with pytest.raises(ValueError, match="Row 1 of X is finite but so far"):
         fitted.transform([[0.0, 0.0, 0.0], [1e200, 1e200, 1e200]])
+    with pytest.raises(ValueError, match="Row 0 of X is finite but so far"):
+        fitted.transform(np.full((1, 3), 1e22, dtype=np.float32))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -135,4 +140,6 @@ def test_a_failed_fit_leaves_an_earlier_one_whole():
     fitted.set_params(n_components=50)
     with pytest.raises(ValueError, match="exceeds the rank"):
         fitted.fit(X)
+    with pytest.raises(ValueError, match="exceeds the rank"):
+        fitted.fit(pd.DataFrame(X[:, :2], columns=["x", "y"]))
     np.testing.assert_array_equal(fitted.transform(X), before)

@@ -62,7 +62,10 @@ def test_the_feature_budget():
         choose_basis("auto", 10_000, 2)
     assert "hadamard" in str(error.value)
     assert "SNPPE" not in str(error.value)
+    assert choose_basis("kronecker", 98, 2) == "kronecker"
     assert count_features("kronecker", 98, 2) <= MAX_FEATURES < count_features("kronecker", 99, 2)
+    with pytest.raises(ValueError, match="makes 5,049 features"):
+        choose_basis("kronecker", 99, 2)
 
 
 def test_tables_cannot_be_changed():

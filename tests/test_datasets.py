@@ -68,6 +68,12 @@ def test_turns_lengthen_the_roll():
     assert Z[:, 0].max() == pytest.approx(7.5 * np.pi, abs=0.05)
 
 
+@pytest.mark.parametrize("turns", ["a", np.nan, -1.0])
+def test_wrong_turns(turns):
+    with pytest.raises(ValueError, match="`turns` must be a finite number >= 0"):
+        datasets.make_swiss_roll(10, turns=turns)
+
+
 def test_even_spacing_is_a_grid_with_cells_about_square_on_the_sheet():
     _, Z = datasets.make_swiss_roll(2000, spacing="even")
     t, h = np.unique(Z[:, 0]), np.unique(Z[:, 1])

@@ -100,6 +100,18 @@ def test_batch_independence_across_the_map_s_own_blocks(monkeypatch):
     np.testing.assert_array_equal(fitted.transform(X), whole)
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.filterwarnings("ignore:Only 4 of 5 polynomial features:UserWarning")  # on a parabola, y is x²
+def test_signs_of_mirror_symmetric_data(seed):
+    """Both tails are equally long but for rounding, which must not decide."""
+    g = np.linspace(-1, 1, 40)
+    bow = np.column_stack([g, g**2])
+    model = NPPE(1, n_neighbors=4)
+    Y = model.fit(bow).embedding_
+    moved = bow @ special_ortho_group.rvs(2, random_state=seed) * (seed + 1) + seed
+    assert relative_difference(model.fit(moved).embedding_, Y) < 1e-6
+
+
 def test_scale_of_the_scalar_that_divides_the_data():
     """One isotropic scalar, the RMS distance to the mean, so that the coefficients belong to data of size 1."""
     X, _ = make_twin_peaks(200, random_state=0)

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import sklearn.manifold
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import special_ortho_group
 
@@ -13,11 +14,12 @@ from polyfold import metrics
 from polyfold.datasets import make_swiss_roll, make_toroidal_helix
 
 
-@pytest.fixture(params=range(4))
+@pytest.fixture(params=[(0, 5), (1, 5), (2, 5), (3, 60)])
 def pair(request):
-    """Data and a poor embedding of it, without ties."""
-    random = np.random.default_rng(request.param)
-    X = random.normal(size=(120, 5))
+    """Data and a poor embedding of it, without ties, in few columns and in many."""
+    seed, n_columns = request.param
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(120, n_columns))
     return X, X[:, :2] + 0.3 * random.normal(size=(120, 2))
 
 
@@ -101,7 +103,7 @@ def test_blocks_do_not_show(pair, monkeypatch):
 def test_affine_residual_variance_is_one_minus_squared_correlation(pair):
     """R over all entries of standardised Z against its best affine fit from Y, as DESIGN defines it."""
     Z, Y = pair
-    Z = Z * [1, 100, 1, 1, 1e-3] + [0, 0, 1e3, 0, 0]
+    Z = Z[:, :5] * [1, 100, 1, 1, 1e-3] + [0, 0, 1e3, 0, 0]
     standard = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     with_constant = np.column_stack([np.ones(len(Y)), Y])
     fit = with_constant @ np.linalg.lstsq(with_constant, standard, rcond=None)[0]
@@ -111,6 +113,7 @@ def test_affine_residual_variance_is_one_minus_squared_correlation(pair):
 
 def test_affine_residual_variance_ignores_affine_maps_of_either(pair):
     Z, Y = pair
+    Z = Z[:, :5]
     random = np.random.default_rng(9)
     rho = metrics.residual_variance(Y, Z)
     moved = 1e5 * (Y @ random.normal(size=(2, 2))) + 1e6
@@ -124,6 +127,22 @@ def test_distance_residual_variance_is_one_minus_squared_correlation(pair):
     assert metrics.residual_variance(Y, Z, kind="distances") == pytest.approx(expected, abs=1e-12)
     turned = 3 * Y @ special_ortho_group.rvs(2, random_state=0) - 5
     assert metrics.residual_variance(turned, Y, kind="distances") == pytest.approx(0, abs=1e-12)
+
+
+def test_affine_residual_variance_does_not_mind_a_tiny_column(pair):
+    _, Y = pair
+    assert metrics.residual_variance(Y * [1, 1e-14], Y) == pytest.approx(0, abs=1e-9)
+    assert metrics.residual_variance(np.column_stack([Y, np.ones(len(Y))]), Y) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("place", [0, 150])
+@pytest.mark.parametrize("distance", [1e5, 1e8])
+def test_an_outlier_does_not_blur_the_ranks(place, distance):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X[place] = distance
+    assert metrics.trustworthiness(X, X) == 1
+    assert metrics.continuity(X, X[:, [1, 2, 0]]) == 1
+    assert metrics.coranking_auc(X, X[:, [1, 2, 0]]) > 1 - 1e-6
 
 
 def test_one_dimensional_truth(pair):
@@ -166,6 +185,8 @@ def test_bad_input(name):
         metric(X, np.where(X > 2, np.nan, X))
     with pytest.raises(ValueError, match="minimum of 2"):
         metric(X[:1], X[:1])
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        metric(csr_array(X), X)
 
 
 def test_undefined_values_are_refused():

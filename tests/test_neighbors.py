@@ -60,22 +60,36 @@ def test_a_transformer_fitted_on_a_frame_sees_a_frame():
     np.testing.assert_allclose(model.embedding_, NPPE(n_neighbors=10).fit(X).embedding_, atol=1e-10)
 
 
-def test_auto_takes_the_number_of_the_transformer():
-    model = NPPE(neighbors=KNeighborsTransformer(n_neighbors=12)).fit(X)
-    assert model.n_neighbors_ == 12
-    np.testing.assert_allclose(model.embedding_, NPPE(n_neighbors=12).fit(X).embedding_, atol=1e-10)
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize(("mode", "expected"), [("distance", 12), ("connectivity", 11)])
+def test_auto_takes_the_number_of_the_transformer(mode, expected, fitted):
+    """A connectivity graph counts the sample itself, as scikit-learn documents."""
+    transformer = KNeighborsTransformer(n_neighbors=12, mode=mode)
+    model = NPPE(neighbors=transformer.fit(X) if fitted else transformer).fit(X)
+    assert model.n_neighbors_ == expected
+    np.testing.assert_allclose(model.embedding_, NPPE(n_neighbors=expected).fit(X).embedding_, atol=1e-10)
 
 
-def test_a_radius_transformer_serves_where_every_sample_has_enough():
-    model = NPPE(n_neighbors=10, neighbors=RadiusNeighborsTransformer(radius=20.0, mode="distance")).fit(X)
+@pytest.mark.parametrize("mode", ["distance", "connectivity"])
+def test_all_other_samples_as_neighbours(mode):
+    model = NPPE(n_neighbors=59, neighbors=KNeighborsTransformer(mode=mode)).fit(X[:60])
+    np.testing.assert_allclose(model.embedding_, NPPE(n_neighbors=59).fit(X[:60]).embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["distance", "connectivity"])
+def test_a_radius_transformer_serves_where_every_sample_has_enough(mode):
+    """The nearest are taken, also from a graph that does not tell how near they are."""
+    model = NPPE(n_neighbors=10, neighbors=RadiusNeighborsTransformer(radius=20.0, mode=mode)).fit(X)
     np.testing.assert_allclose(model.embedding_, NPPE(n_neighbors=10).fit(X).embedding_, atol=1e-10)
     with pytest.raises(ValueError, match=r"found only \d neighbours for sample \d+ and `n_neighbors` asks for 10"):
-        NPPE(n_neighbors=10, neighbors=RadiusNeighborsTransformer(radius=2.0, mode="distance")).fit(X)
+        NPPE(n_neighbors=10, neighbors=RadiusNeighborsTransformer(radius=2.0, mode=mode)).fit(X)
 
 
 def test_a_transformer_fitted_on_other_data_is_refused():
     with pytest.raises(ValueError, match="fitted on the X that is given to `fit`"):
         NPPE(n_neighbors=10, neighbors=KNeighborsTransformer().fit(X[:100])).fit(X)
+    with pytest.raises(ValueError, match="does not belong to these 300 samples"):
+        NPPE(n_neighbors=10, neighbors=KNeighborsTransformer(n_neighbors=11).fit(X[::-1])).fit(X)
     with pytest.raises(ValueError, match="returned a graph of shape"):
         NPPE(n_neighbors=10, neighbors=PCA(2)).fit(X)
 

@@ -43,7 +43,11 @@ def test_surfaces_without_short_cuts_are_unrolled(make):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [make_swiss_roll, make_swiss_hole])
 def test_mean_over_all_seeds_is_below_the_peers(make):
-    """On the thirty seeds, and with sixty more: one short-cut edge can spoil a seed for any method."""
+    """On thirty seeds, and on ninety.
+
+    The means are decided by the few seeds with a short-cut edge, where a method may fail altogether: over thirty
+    other seeds the order of NPPE and MLLE can turn. LLE and Isomap are far behind on any.
+    """
     methods = {
         "NPPE": NPPE(n_neighbors=10, degree=2),
         "LLE": LocallyLinearEmbedding(n_neighbors=10, random_state=0),

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 BASES = ("hadamard", "kronecker")
 
-#: A fit holds about eight square matrices of this size, 1.6 GB at the limit.
+#: A fit holds about ten square matrices of this size, 2 GB at the limit.
 MAX_FEATURES = 5000
 
 

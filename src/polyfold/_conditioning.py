@@ -2,8 +2,8 @@
 
 Monomials of a higher degree are nearly dependent: their singular values span many orders of magnitude, and a Gram
 matrix squares that span. So the features are shifted and mixed first, ``Q = (Phi − center) T`` with T invertible,
-such that on a sample of the data their Gram matrix is near the identity. T changes the coordinates in which the
-problem is written and nothing else: which sample it comes from does not matter to the result, only to rounding.
+such that their Gram matrix is near the identity. T changes the coordinates in which the problem is written and
+nothing else.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from polyfold._basis import MonomialBasis
-from polyfold._blocks import row_slices
+from polyfold._blocks import map_blocks, row_slices
 
-#: Directions along which the sample varies less than this share of the most are not stretched further: that is as
-#: far down as the sample's own Gram matrix can be believed.
+#: Directions along which the features vary less than this share of the most are not stretched further: that is as
+#: far down as the Gram matrix of the monomials can be believed.
 STRETCH_LIMIT = 1e-6
 
 
@@ -58,21 +58,31 @@ def check_no_overflow(*grams: NDArray[np.float64]) -> None:
         )
 
 
-def condition_basis(monomials: MonomialBasis, X: NDArray[np.float64], *, center: bool) -> ConditionedBasis:
-    """Condition a basis on evenly spaced rows of X, a few times as many as there are features."""
+def condition_basis(
+    monomials: MonomialBasis, X: NDArray[np.float64], *, center: bool, n_jobs: int | None, verbose: int
+) -> ConditionedBasis:
+    """Condition a basis on all rows of X.
+
+    On a part of the rows it would be cheaper, and wrong where the others hold an outlier: along directions that
+    the part does not see, the outlier would fill the Gram pair with entries that drown the rest.
+    """
     d = monomials.n_features
-    sample = X[np.unique(np.linspace(0, len(X) - 1, max(1000, 4 * d)).astype(np.intp))]
+
+    @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
+    def of_block(rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        features = monomials.expand(X[rows])
+        return features.sum(axis=0), features.T @ features
+
     total, gram = np.zeros(d), np.zeros((d, d))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for rows in row_slices(len(sample), row_bytes=8 * d):
-            features = monomials.expand(sample[rows])
-            total += features.sum(axis=0)
-            gram += features.T @ features
+    blocks = row_slices(len(X), row_bytes=8 * d)
+    for block_sum, block_gram in map_blocks(
+        of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="features"
+    ):
+        total += block_sum
+        gram += block_gram
     check_no_overflow(gram)
-    mean = total / len(sample) if center else np.zeros(d)
-    spread, W = eigh(gram - len(sample) * np.outer(mean, mean))
+    mean = total / len(X) if center else np.zeros(d)
+    spread, W = eigh(gram - len(X) * np.outer(mean, mean))
     singular = np.sqrt(np.maximum(spread, 0.0))
-    # Scaled to all samples, so that the Gram matrix over all of them is near the identity.
-    singular *= np.sqrt(len(X) / len(sample))
     stretch = np.maximum(singular, STRETCH_LIMIT * singular[-1]) if singular[-1] > 0 else np.ones(d)
     return ConditionedBasis(monomials, mean, W / stretch, stretch[:, np.newaxis] * W.T)

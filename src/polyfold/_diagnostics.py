@@ -56,6 +56,6 @@ def warn_about(diagnostics: Diagnostics, n_neighbors: int, *, stacklevel: int) -
         warnings.warn(
             f"Only {diagnostics.rank} of {diagnostics.n_features} polynomial features are linearly independent "
             f"on these {diagnostics.n_samples} samples; the map uses those. Lower `degree`, drop constant or "
-            "repeated columns, or add samples.",
+            "repeated columns, add samples, or remove outliers that dwarf the rest.",
             stacklevel=stacklevel,
         )

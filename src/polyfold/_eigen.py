@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
 #: Directions along which the features vary by less than this share of the most are dropped.
 RANK_TOLERANCE = 1e-8
@@ -71,14 +71,33 @@ def solve_pair(
             "that vary, or remove outliers that dwarf the rest."
         )
     singular = singular[:rank]
-    whiten = (T_inverse @ Wt[:rank].T) / singular
+    condition = float(singular[0] / singular[-1])
+    try:
+        vectors, eigenvalues = _minimise(A, B, (T_inverse @ Wt[:rank].T) / singular, singular, n_components, alpha)
+    except LinAlgError as error:
+        raise ValueError(
+            f"The eigenproblem cannot be solved to any digit: the features have rank {rank} of {len(B)} and "
+            f"condition {condition:.0e}. Lower `degree`, raise `alpha`, or remove outliers that dwarf the rest."
+        ) from error
+    return Directions(vectors, eigenvalues, rank, condition)
+
+
+def _minimise(
+    A: NDArray[np.float64],
+    B: NDArray[np.float64],
+    whiten: NDArray[np.float64],
+    singular: NDArray[np.float64],
+    n_components: int,
+    alpha: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Solve the problem in the span of `whiten`, whose columns are the directions of these singular values."""
     # Orthonormal to rounding, by a triangular step that leaves the well-determined directions first.
     whiten = solve_triangular(cholesky(whiten.T @ B @ whiten, lower=True), whiten.T, lower=True).T
     C = whiten.T @ A @ whiten
-    mean = np.trace(C) / rank
-    C[np.diag_indices(rank)] += alpha * mean * (singular[0] / singular) ** 2
+    mean = np.trace(C) / len(C)
+    C[np.diag_indices(len(C))] += alpha * mean * (singular[0] / singular) ** 2
     eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=SHIFT * mean or 1.0)
-    return Directions(whiten @ U, eigenvalues, rank, float(singular[0] / singular[-1]))
+    return whiten @ U, eigenvalues
 
 
 def _smallest_eigenpairs(
@@ -111,9 +130,13 @@ def _smallest_eigenpairs(
 
 
 def fix_signs(embedding: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Return ±1 per coordinate, so that its entry of largest size becomes positive.
+    """Return ±1 per coordinate, so that its longer tail becomes positive.
 
-    Decided by the embedding rather than by the coefficients, which a rotation of the data would change.
+    Decided by the embedding rather than by the coefficients, which a rotation of the data would change. Where
+    both tails are alike, the first of the farthest samples decides.
     """
-    largest = embedding[np.abs(embedding).argmax(axis=0), np.arange(embedding.shape[1])]
-    return np.where(largest < 0, -1, 1).astype(embedding.dtype)
+    Y = embedding.astype(np.float64) / np.abs(embedding).max(axis=0)
+    skewness = np.power(Y, 3).sum(axis=0) / np.abs(np.power(Y, 3)).sum(axis=0)
+    farthest = np.argmax(np.abs(Y) >= 1 - 1e-6, axis=0)
+    decisive = np.where(np.abs(skewness) > 1e-6, skewness, Y[farthest, np.arange(Y.shape[1])])
+    return np.where(decisive < 0, -1, 1).astype(embedding.dtype)

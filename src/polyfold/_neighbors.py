@@ -23,10 +23,10 @@ AUTO_NEIGHBORS = (10, 50)
 def choose_n_neighbors(n_neighbors: Any, n_samples: int, neighbors: Any) -> int:
     """Turn "auto" into a number, and check that there are enough samples for it."""
     if isinstance(n_neighbors, str) and n_neighbors == "auto":
-        own = getattr(neighbors, "n_neighbors", None)
         low, high = AUTO_NEIGHBORS
-        one_percent = round(n_samples / 100)
-        n_neighbors = own if own is not None else min(max(one_percent, low), high, n_samples - 1)
+        n_neighbors = min(max(round(n_samples / 100), low), high, n_samples - 1)
+        if hasattr(neighbors, "n_neighbors"):
+            n_neighbors = neighbors.n_neighbors - _counts_itself(neighbors)
     elif isinstance(n_neighbors, str):
         raise ValueError(f'`n_neighbors` must be "auto" or an integer >= 1, got {n_neighbors!r}.')
     number = check_integer("n_neighbors", n_neighbors, 1)
@@ -40,12 +40,18 @@ def choose_n_neighbors(n_neighbors: Any, n_samples: int, neighbors: Any) -> int:
 
 def check_neighbors(neighbors: Any) -> None:
     """Check that `neighbors` is "exact" or a neighbours transformer."""
+    is_exact = isinstance(neighbors, str) and neighbors == "exact"
     is_transformer = hasattr(neighbors, "fit") and hasattr(neighbors, "transform")
-    if neighbors != "exact" and (isinstance(neighbors, type) or not is_transformer):
+    if not is_exact and (isinstance(neighbors, type) or not is_transformer):
         raise ValueError(
             '`neighbors` must be "exact" or a scikit-learn neighbours transformer such as '
             f"sklearn.neighbors.KNeighborsTransformer(), got {neighbors!r}."
         )
+
+
+def _counts_itself(transformer: Any) -> bool:
+    """Say whether a sample is one of its own `n_neighbors`, as in scikit-learn's connectivity graphs."""
+    return bool(getattr(transformer, "mode", None) == "connectivity")
 
 
 def find_exact_neighbors(
@@ -70,39 +76,66 @@ def find_exact_neighbors(
 
 
 def find_transformer_neighbors(
-    transformer: Any, X: Any, n_neighbors: int, *, random_state: Any
+    transformer: Any, X: Any, standard: NDArray[np.float64], n_neighbors: int, *, random_state: Any
 ) -> NDArray[np.intp]:
     """Return the neighbours that a scikit-learn neighbours transformer gives, nearest first.
 
-    A fitted transformer is used as it is, and must have been fitted on X itself. Of an unfitted one a clone is
-    fitted, asked for one neighbour more, as some count the sample itself.
+    It is given X as it came; `standard` holds the same samples in the map's units. A fitted transformer is used as
+    it is, and must have been fitted on X itself. Of an unfitted one a clone is fitted, asked for one neighbour
+    more, as some count the sample itself.
     """
+    n_samples = len(standard)
     try:
         check_is_fitted(transformer)
     except NotFittedError:
         transformer = clone(transformer)
         parameters = transformer.get_params()
         if "n_neighbors" in parameters:
-            transformer.set_params(n_neighbors=min(n_neighbors + 1, len(X) - 1))
+            most = n_samples if _counts_itself(transformer) else n_samples - 1
+            transformer.set_params(n_neighbors=min(n_neighbors + 1, most))
         if "random_state" in parameters and parameters["random_state"] is None:
             transformer.set_params(random_state=random_state)
         transformer.fit(X)
     graph = csr_array(transformer.transform(X))
-    if graph.shape != (len(X), len(X)):
-        raise ValueError(
-            f"`neighbors` returned a graph of shape {graph.shape} for {len(X)} samples. "
-            "A fitted transformer must have been fitted on the X that is given to `fit`."
-        )
-    return _nearest_of_graph(graph, n_neighbors)
-
-
-def _nearest_of_graph(graph: Any, n_neighbors: int) -> NDArray[np.intp]:
-    """Return the columns of the smallest entries of each row, the diagonal left out."""
     rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-    order = np.lexsort((graph.data, rows))
-    order = order[graph.indices[order] != rows[order]]
-    rows, columns = rows[order], graph.indices[order].astype(np.intp)
-    counts = np.bincount(rows, minlength=graph.shape[0])
+    if graph.shape != (n_samples, n_samples) or _contradicts(graph, rows, standard):
+        raise ValueError(
+            f"`neighbors` returned a graph of shape {graph.shape} that does not belong to these {n_samples} "
+            "samples. A fitted transformer must have been fitted on the X that is given to `fit`."
+        )
+    is_connectivity = graph.nnz > 0 and graph.data.min() == graph.data.max()
+    nearness = _pair_distances(standard, rows, graph.indices) if is_connectivity else graph.data
+    return _nearest_of_pairs(rows, graph.indices.astype(np.intp), nearness, n_samples, n_neighbors)
+
+
+def _contradicts(graph: Any, rows: NDArray[np.intp], X: NDArray[np.float64]) -> bool:
+    """Say whether the graph calls samples equal that are not."""
+    zero = np.flatnonzero(graph.data == 0)
+    return bool((_pair_distances(X, rows[zero], graph.indices[zero]) > 1e-6).any())
+
+
+def _pair_distances(
+    X: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the Euclidean distance of each pair of samples."""
+    distances = np.empty(len(rows))
+    for block in row_slices(len(rows), row_bytes=16 * X.shape[1]):
+        distances[block] = np.linalg.norm(X[rows[block]] - X[columns[block]], axis=1)
+    return distances
+
+
+def _nearest_of_pairs(
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    nearness: NDArray[np.float64],
+    n_samples: int,
+    n_neighbors: int,
+) -> NDArray[np.intp]:
+    """Return for each row the columns of its nearest pairs, the sample itself left out."""
+    order = np.lexsort((nearness, rows))
+    order = order[columns[order] != rows[order]]
+    rows, columns = rows[order], columns[order]
+    counts = np.bincount(rows, minlength=n_samples)
     if counts.min() < n_neighbors:
         raise ValueError(
             f"`neighbors` found only {counts.min()} neighbours for sample {counts.argmin()} and "

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from polyfold._basis import BASES, build_basis, choose_basis
 from polyfold._conditioning import condition_basis
@@ -25,6 +25,9 @@ from polyfold._neighbors import (
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.objectives import OBJECTIVES
 from polyfold.polymap import PolynomialMap
+
+#: Types that are kept; any other is turned into the first.
+FLOATS = [np.float64, np.float32]
 
 
 class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -88,8 +91,8 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Notes
     -----
     With N samples, n columns, k neighbours and d polynomial features, `fit` costs the neighbour search plus
-    O(N k² (n + k) + N k d + N d² + d³) and holds two d×d matrices and one block of features; `transform` costs
-    O(d · n_components) per sample.
+    O(N k² (n + k) + N k d + N d² + d³). It holds X in float64, about ten d×d matrices and, for each thread, two
+    more and one block of features. `transform` costs O(d · n_components) per sample.
 
     References
     ----------
@@ -156,16 +159,16 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         kind = check_choice("basis", self.basis, {"auto", *BASES})
         center = check_boolean("center", self.center)
         check_neighbors(self.neighbors)
-        samples = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
         n_neighbors = choose_n_neighbors(self.n_neighbors, len(samples), self.neighbors)
         kind = choose_basis(kind, samples.shape[1], degree)
 
-        shift, scale = measure(samples.astype(np.float64), center=center)
-        standard = (samples.astype(np.float64) - shift) / scale
+        standard, shift, scale = standardise(samples.astype(np.float64), center=center)
         neighbors = self._find_neighbors(X, standard, n_neighbors)
         monomials = build_basis(kind, samples.shape[1], degree)
-        basis = condition_basis(monomials, standard, center=center)
-        gram = build_gram_pair(standard, neighbors, objective, basis, n_jobs=self.n_jobs, verbose=self.verbose)
+        n_jobs, verbose = self.n_jobs, self.verbose
+        basis = condition_basis(monomials, standard, center=center, n_jobs=n_jobs, verbose=verbose)
+        gram = build_gram_pair(standard, neighbors, objective, basis, n_jobs=n_jobs, verbose=verbose)
         B = gram.centered() if center else gram.B
         directions = solve_pair(gram.A, B, basis.T_inverse, n_components, alpha)
         offset = -gram.mean @ directions.vectors if center else np.zeros(n_components)
@@ -173,6 +176,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         embedding = PolynomialMap(shift, scale, kind, degree, V, offset).transform(samples)
         signs = fix_signs(embedding)
 
+        validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.map_ = PolynomialMap(shift, scale, kind, degree, V * signs, offset * signs)
         self.embedding_ = embedding * signs
         self.eigenvalues_ = directions.eigenvalues
@@ -193,7 +197,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _find_neighbors(self, X: ArrayLike, standard: NDArray[np.float64], n_neighbors: int) -> NDArray[np.intp]:
         if isinstance(self.neighbors, str):
             return find_exact_neighbors(standard, n_neighbors, n_jobs=self.n_jobs, verbose=self.verbose)
-        return find_transformer_neighbors(self.neighbors, X, n_neighbors, random_state=self.random_state)
+        return find_transformer_neighbors(self.neighbors, X, standard, n_neighbors, random_state=self.random_state)
 
     def fit_transform(self, X: ArrayLike, y: object = None) -> NDArray[np.floating[Any]]:
         """Learn the map and return the coordinates of the training samples.
@@ -226,7 +230,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             Coordinates, float32 where X is float32.
         """
         check_is_fitted(self)
-        samples = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        samples = validate_data(self, X, reset=False, dtype=FLOATS)
         return self.map_.transform(samples)
 
     @property
@@ -239,28 +243,29 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return tags
 
 
-def measure(samples: NDArray[np.float64], *, center: bool) -> tuple[NDArray[np.float64], float]:
-    """Return the mean of the samples (0 without `center`) and the RMS distance to it.
+def standardise(X: NDArray[np.float64], *, center: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return ``(X − shift) / scale``, the mean (0 without `center`) and the RMS distance to it.
 
     One scalar for all columns: a rotation of the data changes neither the distances nor this scale. Divided by
     the largest entry first, so that squares of huge or tiny values stay within range.
     """
-    largest = float(np.abs(samples).max()) or 1.0
-    shift = (samples / largest).mean(axis=0) * largest if center else np.zeros(samples.shape[1])
+    largest = float(np.abs(X).max()) or 1.0
+    shift = (X / largest).mean(axis=0) * largest if center else np.zeros(X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        offsets = samples - shift
+        offsets = X - shift
         reach = float(np.abs(offsets).max()) or 1.0
         scale = reach * float(np.sqrt(np.square(offsets / reach).sum(axis=1).mean())) or 1.0
     if not np.isfinite(scale):
         raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
-    return shift, scale
+    return offsets / scale, shift, scale
 
 
 class NPPE(PolynomialEmbedding):
     """Neighborhood Preserving Polynomial Embedding: all monomials, LLE's local relations.
 
     :class:`PolynomialEmbedding` with ``graph="lle", basis="kronecker"``. The result does not depend on the
-    axes, origin or unit of the data. ``center=False, alpha=0`` is the paper's algorithm 1.
+    axes, origin or unit of the data. ``center=False, alpha=0`` is the paper's algorithm 1, which does depend on
+    the origin.
 
     Parameters
     ----------

@@ -75,6 +75,7 @@ def _affine_residual(Y: NDArray[np.float64], Z: NDArray[np.float64]) -> float:
         )
     target = (Z - Z.mean(axis=0)) / deviation
     centered = Y - Y.mean(axis=0)
+    centered /= np.where(np.ptp(Y, axis=0) > 0, np.abs(centered).max(axis=0), 1.0)
     coefficients = np.linalg.lstsq(centered, target, rcond=None)[0]
     # For a least-squares fit with a constant, R² over all entries is the explained share of the variance.
     return float(np.square(target - centered @ coefficients).sum() / np.square(target).sum())
@@ -102,7 +103,7 @@ def trustworthiness(
     *,
     n_neighbors: int = 10,
     max_samples: int | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> float:
     """Return to what extent neighbours in the embedding are neighbours in the data; 1 is perfect.
 
@@ -119,7 +120,7 @@ def trustworthiness(
         Below half the number of samples.
     max_samples : int or None, default=None
         Average over this many samples drawn at random, each ranked against all; None is all of them.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Seed of that draw.
 
     Returns
@@ -149,7 +150,7 @@ def continuity(
     *,
     n_neighbors: int = 10,
     max_samples: int | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> float:
     """Return to what extent neighbours in the data stay neighbours in the embedding; 1 is perfect.
 
@@ -210,9 +211,7 @@ def neighbor_recall(X: ArrayLike, Y: ArrayLike, *, n_neighbors: int = 10) -> flo
     check_integer("n_neighbors", n_neighbors, 1)
     if n_neighbors >= len(X):
         raise ValueError(f"`n_neighbors` must be below the number of samples, {len(X)}, got {n_neighbors}.")
-    in_data, in_embedding = (
-        np.sort(find_exact_neighbors(S, n_neighbors, n_jobs=None, verbose=0), axis=1) for S in (X, Y)
-    )
+    in_data, in_embedding = (find_exact_neighbors(S, n_neighbors, n_jobs=None, verbose=0) for S in (X, Y))
     samples = np.arange(len(X))[:, np.newaxis] * len(X)
     shared = np.intersect1d(in_data + samples, in_embedding + samples, assume_unique=True)
     return len(shared) / in_data.size
@@ -310,11 +309,10 @@ def _check_pair(
     """
     checked = []
     for values, name in zip((first, second), names, strict=True):
-        values = np.asarray(values)
-        if values.ndim == 1:
-            values = values.reshape(-1, 1)
+        if np.ndim(values) == 1:
+            values = np.reshape(values, (-1, 1))
         values = check_array(values, dtype=np.float64, ensure_min_samples=2, input_name=name)
-        values = values - values[0]
+        values = values - np.median(values, axis=0)
         checked.append(values / (np.abs(values).max() or 1.0))
     check_consistent_length(*checked)
     return checked[0], checked[1]
@@ -334,9 +332,13 @@ def _distance_blocks(chosen: NDArray[np.intp], n_samples: int) -> Iterator[NDArr
 
 def _distances_to_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return squared distances from the samples `rows` to all, infinite to themselves."""
-    squared: NDArray[np.float64] = euclidean_distances(X[rows], X, squared=True)
+    # In many columns the product form is far faster; it cancels where an outlier dwarfs the distances.
+    if X.shape[1] <= 50:
+        squared = cdist(X[rows], X, "sqeuclidean")
+    else:
+        squared = euclidean_distances(X[rows], X, squared=True)
     squared[np.arange(len(rows)), rows] = np.inf
-    return squared
+    return np.asarray(squared)
 
 
 def _rank_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -360,11 +362,10 @@ def _mean_rank_excess(
     if 2 * k >= n_samples:
         raise ValueError(f"`n_neighbors` must be below half the number of samples, {n_samples}, got {k}.")
     chosen = _choose_samples(n_samples, max_samples, random_state)
-    neighbors = find_exact_neighbors(searched, k, n_jobs=None, verbose=0)
     excess = 0
     for rows in _distance_blocks(chosen, n_samples):
         distances = _distances_to_others(ranked, rows)
-        for neighbor in neighbors[rows].T:
+        for neighbor in np.argpartition(_distances_to_others(searched, rows), k - 1, axis=1)[:, :k].T:
             reach = distances[np.arange(len(rows)), neighbor]
             n_nearer = (distances < reach[:, np.newaxis]).sum(axis=1)
             excess += int(np.maximum(n_nearer + 1 - k, 0).sum())

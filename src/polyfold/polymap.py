@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polyfold._basis import BASES, MonomialBasis, build_basis
-from polyfold._validation import check_choice, check_integer
+from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
+from polyfold._blocks import row_slices
+from polyfold._validation import check_choice, check_integer, check_nonnegative
 
 #: Rows evaluated at a time, so that no temporary is larger than about this many bytes.
 BLOCK_BYTES = 2**22
@@ -70,10 +70,10 @@ class PolynomialMap:
                 raise ValueError(f"`{name}` must be a finite array of {n_dimensions} dimension(s).")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "scale", float(self.scale))
-        if not (np.isfinite(self.scale) and self.scale > 0):
-            raise ValueError(f"`scale` must be a finite number > 0, got {self.scale!r}.")
-        expected = (self._monomials.n_features, len(self.offset))
+        object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
+        if self.scale == 0 or self.n_inputs == 0:
+            raise ValueError("`scale` must be above 0 and `shift` must not be empty.")
+        expected = (count_features(self.basis, self.n_inputs, self.degree), len(self.offset))
         if self.coefficients.shape != expected:
             raise ValueError(f"`coefficients` must have shape {expected}, got {self.coefficients.shape}.")
 
@@ -129,7 +129,7 @@ class PolynomialMap:
         X = self._check_samples(X)
         table = self._monomials
         values = np.empty((len(X), self.n_outputs))
-        for rows in _row_slices(len(X), 8 * self.n_inputs):
+        for rows in row_slices(len(X), 8 * self.n_inputs, BLOCK_BYTES):
             with np.errstate(over="ignore", invalid="ignore"):
                 block = np.ascontiguousarray((X[rows].astype(np.float64) - self.shift) / self.scale)
             evaluate_rows(
@@ -141,11 +141,15 @@ class PolynomialMap:
                 self.offset,
                 values[rows],
             )
-        if not np.isfinite(values).all():
-            raise ValueError(_explain_nonfinite(X, values))
-        return values.astype(np.float32) if X.dtype == np.float32 else values
+        with np.errstate(over="ignore"):
+            placed = values.astype(np.float32) if X.dtype == np.float32 else values
+        if not np.isfinite(placed).all():
+            raise ValueError(_explain_nonfinite(X, placed))
+        return placed
 
     def _check_samples(self, X: ArrayLike) -> NDArray[Any]:
+        if hasattr(X, "toarray"):
+            raise TypeError("X is sparse, but dense data is required. Use X.toarray().")
         samples = np.asarray(X)
         if samples.ndim != 2 or samples.shape[1] != self.n_inputs:
             raise ValueError(
@@ -157,12 +161,7 @@ class PolynomialMap:
         return samples
 
 
-def _row_slices(n_rows: int, row_bytes: int) -> Iterator[slice]:
-    step = max(1, BLOCK_BYTES // row_bytes)
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
-
-
-def _explain_nonfinite(X: NDArray[Any], values: NDArray[np.float64]) -> str:
+def _explain_nonfinite(X: NDArray[Any], values: NDArray[np.floating[Any]]) -> str:
     """Find the first sample that has no finite value, and say why.
 
     A polynomial carries NaN and infinity through, so the input is looked at only when the output shows one.

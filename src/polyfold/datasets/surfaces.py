@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from polyfold._validation import check_choice, check_integer
+from polyfold._validation import check_choice, check_integer, check_nonnegative
 
 Surface = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -48,6 +48,7 @@ def make_swiss_roll(
     ((500, 3), (500, 2))
     """
     check_integer("n_samples", n_samples, 1)
+    check_nonnegative("turns", turns)
     if check_choice("spacing", spacing, ("even", "random")) == "even":
         U = _lay_grid(n_samples, width=_spiral_length(turns), height=HEIGHT)
     else:
