@@ -106,13 +106,13 @@ def test_optimality(X, degree, basis, alpha, center, share):
     u = U.T @ Y
     gradient = residuals.T @ (residuals @ u) + penalty[:, np.newaxis] * u
     # Residuals may be far smaller than the features of size 1 that they are differences of. Each equation is
-    # measured by its own diagonal, so that a huge penalty on one direction does not excuse the others.
+    # measured by its own row and column, so that a huge penalty on one direction does not excuse the others.
     size = np.linalg.norm(residuals)
     scale = size + size**2 + penalty.max()
-    diagonal = np.sqrt(np.square(residuals).sum(axis=0) + penalty + size**2)
-    defect = np.abs(gradient - u * fitted.eigenvalues_) / diagonal[:, np.newaxis]
-    allowed = 3 * rounding * np.sqrt(fitted.eigenvalues_ + size + size**2)
-    assert (defect <= allowed).all()
+    rows = np.sqrt(np.square(residuals).sum(axis=0) + penalty + size**2)
+    columns = np.sqrt(fitted.eigenvalues_ + size + size**2)
+    allowed = 3 * rounding * (np.outer(rows, columns) + fitted.eigenvalues_)
+    assert (np.abs(gradient - u * fitted.eigenvalues_) <= allowed).all()
     assert (np.diff(fitted.eigenvalues_) >= -rounding * scale).all()
     # Nothing in the span does better: the sum of the m smallest eigenvalues is the minimum.
     best = np.linalg.eigvalsh(residuals.T @ residuals + np.diag(penalty))[:m]

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-def residual_variance(Y: ArrayLike, Z: ArrayLike, *, kind: str = "affine") -> float:
+def residual_variance(Y: ArrayLike, Z: ArrayLike, kind: str = "affine") -> float:
     """Return 1 − R² between an embedding and known coordinates; 0 is perfect.
 
     Parameters
