@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgError, eigh, svd
 
 #: Directions along which the features vary by less than this share of the most are dropped.
 RANK_TOLERANCE = 1e-8
@@ -72,32 +72,18 @@ def solve_pair(
         )
     singular = singular[:rank]
     condition = float(singular[0] / singular[-1])
+    whiten = (T_inverse @ Wt[:rank].T) / singular
+    C = whiten.T @ A @ whiten
+    mean = np.trace(C) / rank
+    C[np.diag_indices(rank)] += alpha * mean * (singular[0] / singular) ** 2
     try:
-        vectors, eigenvalues = _minimise(A, B, (T_inverse @ Wt[:rank].T) / singular, singular, n_components, alpha)
+        eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=SHIFT * mean or 1.0)
     except LinAlgError as error:
         raise ValueError(
             f"The eigenproblem cannot be solved to any digit: the features have rank {rank} of {len(B)} and "
             f"condition {condition:.0e}. Lower `degree`, raise `alpha`, or remove outliers that dwarf the rest."
         ) from error
-    return Directions(vectors, eigenvalues, rank, condition)
-
-
-def _minimise(
-    A: NDArray[np.float64],
-    B: NDArray[np.float64],
-    whiten: NDArray[np.float64],
-    singular: NDArray[np.float64],
-    n_components: int,
-    alpha: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Solve the problem in the span of `whiten`, whose columns are the directions of these singular values."""
-    # Orthonormal to rounding, by a triangular step that leaves the well-determined directions first.
-    whiten = solve_triangular(cholesky(whiten.T @ B @ whiten, lower=True), whiten.T, lower=True).T
-    C = whiten.T @ A @ whiten
-    mean = np.trace(C) / len(C)
-    C[np.diag_indices(len(C))] += alpha * mean * (singular[0] / singular) ** 2
-    eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=SHIFT * mean or 1.0)
-    return whiten @ U, eigenvalues
+    return Directions(whiten @ U, eigenvalues, rank, condition)
 
 
 def _smallest_eigenpairs(
