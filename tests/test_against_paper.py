@@ -76,10 +76,10 @@ def far_from_the_origin(seed):
 
 @QUIET
 @settings(max_examples=150, deadline=None)
-@example(far_from_the_origin(0), degree=3, basis="kronecker", alpha=1e-6, center=False, share=0.5)
-@example(far_from_the_origin(1), degree=3, basis="kronecker", alpha=1e-2, center=False, share=0.5)
-@example(far_from_the_origin(2), degree=2, basis="hadamard", alpha=1e-6, center=False, share=0.5)
-@example(far_from_the_origin(3), degree=1, basis="kronecker", alpha=1e-6, center=False, share=1.0)
+@example(X=far_from_the_origin(0), degree=3, basis="kronecker", alpha=1e-6, center=False, share=0.5)
+@example(X=far_from_the_origin(1), degree=3, basis="kronecker", alpha=1e-2, center=False, share=0.5)
+@example(X=far_from_the_origin(2), degree=2, basis="hadamard", alpha=1e-6, center=False, share=0.5)
+@example(X=far_from_the_origin(3), degree=1, basis="kronecker", alpha=1e-6, center=False, share=1.0)
 @given(
     X=sample_clouds(),
     degree=st.integers(1, 3),
