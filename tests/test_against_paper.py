@@ -68,13 +68,15 @@ def test_residual_operator_gives_the_matrix_of_scikit_learn(make, k, monkeypatch
     np.testing.assert_array_equal(D, np.ones(len(X)))
 
 
-def far_from_the_origin(seed):
+def far_from_the_origin(seed, size=1e-6, n_columns=2):
     """Data that without centring vary along one direction; a ridge then all but forbids every other."""
-    return np.random.default_rng(seed).uniform(-1e-6, 1e-6, size=(12, 2)) - 30
+    return np.random.default_rng(seed).uniform(-size, size, size=(12, n_columns)) - 30
 
 
 @QUIET
 @settings(max_examples=150, deadline=None)
+@example(X=far_from_the_origin(42, 1e-5, 3), degree=1, basis="kronecker", alpha=0.0, center=False, share=1.0)
+@example(X=far_from_the_origin(45, 1e-5, 3), degree=1, basis="kronecker", alpha=0.0, center=False, share=1.0)
 @example(X=far_from_the_origin(0), degree=3, basis="kronecker", alpha=1e-6, center=False, share=0.5)
 @example(X=far_from_the_origin(1), degree=3, basis="kronecker", alpha=1e-2, center=False, share=0.5)
 @example(X=far_from_the_origin(2), degree=2, basis="hadamard", alpha=1e-6, center=False, share=0.5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, eigh, svd
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
 #: Directions along which the features vary by less than this share of the most are dropped.
 RANK_TOLERANCE = 1e-8
@@ -73,10 +73,13 @@ def solve_pair(
     singular = singular[:rank]
     condition = float(singular[0] / singular[-1])
     whiten = (T_inverse @ Wt[:rank].T) / singular
-    C = whiten.T @ A @ whiten
-    mean = np.trace(C) / rank
-    C[np.diag_indices(rank)] += alpha * mean * (singular[0] / singular) ** 2
     try:
+        # Orthonormal to rounding, by a triangular step that leaves the well-determined directions first.
+        factor = cholesky(whiten.T @ B @ whiten, lower=True)
+        whiten = solve_triangular(factor, whiten.T, lower=True).T
+        C = whiten.T @ A @ whiten
+        mean = np.trace(C) / rank
+        C[np.diag_indices(rank)] += alpha * mean * (singular[0] / singular) ** 2
         eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=SHIFT * mean or 1.0)
     except LinAlgError as error:
         raise ValueError(
