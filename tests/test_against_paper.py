@@ -121,7 +121,7 @@ def test_optimality(X, degree, basis, alpha, center, share):
     scale = size + size**2 + penalty.max()
     rows = np.sqrt(np.square(residuals).sum(axis=0) + penalty + size**2)
     columns = np.sqrt(fitted.eigenvalues_ + size + size**2)
-    allowed = 3 * rounding * (np.outer(rows, columns) + fitted.eigenvalues_)
+    allowed = 3 * (1 + alpha) * (rounding * (np.outer(rows, columns) + fitted.eigenvalues_) + 1e-14 * size)
     assert (np.abs(gradient - u * fitted.eigenvalues_) <= allowed).all()
     assert (np.diff(fitted.eigenvalues_) >= -rounding * scale).all()
     # Nothing in the span does better: the sum of the m smallest eigenvalues is the minimum.
