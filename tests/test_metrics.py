@@ -145,6 +145,14 @@ def test_an_outlier_does_not_blur_the_ranks(place, distance):
     assert metrics.coranking_auc(X, X[:, [1, 2, 0]]) > 1 - 1e-6
 
 
+def test_far_apart_clusters_do_not_blur_the_ranks():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X[:150] += 1e7
+    turned = X[:, [1, 2, 0]]
+    assert metrics.trustworthiness(X, turned) == 1
+    assert metrics.coranking_auc(X, turned) > 1 - 1e-6
+
+
 def test_one_dimensional_truth(pair):
     _, Y = pair
     assert metrics.residual_variance(Y, 3 * Y[:, 0] - 1) == pytest.approx(0, abs=1e-12)
