@@ -10,7 +10,7 @@ from paper_oracle import embed
 from polyfold import NPPE, SNPPE, PolynomialEmbedding
 from polyfold._basis import build_basis
 from polyfold._conditioning import condition_basis
-from polyfold._gram import build_gram_pair
+from polyfold._gram import Neighborhoods, build_gram_folds, sum_folds
 from polyfold._neighbors import find_exact_neighbors
 from polyfold.datasets import make_gaussian, make_swiss_roll, make_twin_peaks
 from polyfold.objectives import OBJECTIVES, lle
@@ -43,7 +43,7 @@ def test_same_subspace_in_other_dimensions(basis, n_columns):
     X = np.random.default_rng(n_columns).normal(size=(120, n_columns))
     m = min(2, n_columns * 2)
     Y, _ = embed(X, 10, 2, basis, m, center=True)
-    fitted = PolynomialEmbedding(m, n_neighbors=10, basis=basis).fit(X)
+    fitted = PolynomialEmbedding(m, n_neighbors=10, basis=basis, alpha=0).fit(X)
     assert largest_angle_sine(fitted.embedding_, Y) < 1e-8
 
 
@@ -62,7 +62,7 @@ def test_residual_operator_gives_the_matrix_of_scikit_learn(make, k, monkeypatch
     X, _ = make(300, random_state=1)
     theirs.LocallyLinearEmbedding(n_neighbors=k, eigen_solver="dense").fit(X)
     neighbors = find_exact_neighbors(X, k, n_jobs=None, verbose=0)
-    L, D = lle.build_residuals(X, np.arange(len(X)), neighbors)
+    L, D = lle.build_residuals(X, np.arange(len(X)), neighbors, np.ones(len(X)))
     M = caught["M"]
     np.testing.assert_allclose((L.T @ L).toarray(), M.toarray() if hasattr(M, "toarray") else M, atol=1e-13)
     np.testing.assert_array_equal(D, np.ones(len(X)))
@@ -92,7 +92,7 @@ def far_from_the_origin(seed, size=1e-6, n_columns=2):
 def test_optimality(X, degree, basis, alpha, center, share):
     """(A + P) v = λ B v and VᵀBV = I, with A, B and P formed densely from the map's own coordinates."""
     k = min(6, len(X) - 1)
-    full = PolynomialEmbedding(1, n_neighbors=k, degree=degree, basis=basis, center=center).fit(X)
+    full = PolynomialEmbedding(1, n_neighbors=k, degree=degree, basis=basis, center=center, alpha=0).fit(X)
     rank = full.diagnostics_.rank
     m = max(1, round(share * rank))
     fitted = PolynomialEmbedding(m, n_neighbors=k, degree=degree, basis=basis, center=center, alpha=alpha).fit(X)
@@ -103,7 +103,7 @@ def test_optimality(X, degree, basis, alpha, center, share):
     if center:
         Phi = Phi - Phi.mean(axis=0)
     neighbors = find_exact_neighbors(Z, k, n_jobs=None, verbose=0)
-    L, _ = lle.build_residuals(Z, np.arange(len(Z)), neighbors)
+    L, _ = lle.build_residuals(Z, np.arange(len(Z)), neighbors, np.ones(len(Z)))
     U, s, Wt = np.linalg.svd(Phi, full_matrices=False)
     U, s, Wt = U[:, :rank], s[:rank], Wt[:rank]
     residuals = L @ U
@@ -133,9 +133,12 @@ def test_gram_pair_does_not_depend_on_the_blocks(monkeypatch):
     X, _ = make_swiss_roll(200, random_state=0)
     neighbors = find_exact_neighbors(X, 7, n_jobs=None, verbose=0)
     basis = condition_basis(build_basis("kronecker", 3, 2), X[:50], center=True, n_jobs=None, verbose=0)
-    whole = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=None, verbose=0)
+    data = Neighborhoods(neighbors, X), X, np.ones(200), OBJECTIVES["lle"], basis
+    [whole] = build_gram_folds(*data, n_jobs=None, verbose=0, n_folds=1)
     monkeypatch.setattr("polyfold._blocks.BLOCK_BYTES", 20_000)
-    parts = build_gram_pair(X, neighbors, OBJECTIVES["lle"], basis, n_jobs=2, verbose=0)
+    folds = build_gram_folds(*data, n_jobs=2, verbose=0)
+    assert [fold.weight_sum for fold in folds] == [20] * 10
+    parts = sum_folds(folds)
     np.testing.assert_allclose(parts.A, whole.A, rtol=1e-12, atol=1e-12 * np.abs(whole.A).max())
     np.testing.assert_allclose(parts.B, whole.B, rtol=1e-12, atol=1e-12 * np.abs(whole.B).max())
     np.testing.assert_allclose(parts.feature_sum, whole.feature_sum, rtol=1e-12)
@@ -152,7 +155,7 @@ def test_rank_is_cut_relative_to_the_largest_singular_value(estimator, noise, ra
     """A third direction a hundred-millionth of the first is noise, and is left out with its huge coefficients."""
     random = np.random.default_rng(0)
     X = random.normal(size=(300, 3)) * [1.0, 0.5, noise]
-    fitted = estimator(1, n_neighbors=10, degree=1).fit(X)
+    fitted = estimator(1, n_neighbors=10, degree=1, alpha=0).fit(X)
     assert fitted.diagnostics_.rank == rank
     assert fitted.diagnostics_.n_features == 3
     assert np.abs(fitted.map_.coefficients).max() < 1e8
@@ -171,7 +174,7 @@ def test_many_samples_and_one_outlier(degree, distance, alpha):
     U, s, _ = np.linalg.svd(Phi - Phi.mean(axis=0), full_matrices=False)
     U, s = U[:, : fitted.diagnostics_.rank], s[: fitted.diagnostics_.rank]
     neighbors = find_exact_neighbors(Z, 10, n_jobs=None, verbose=0)
-    residuals = lle.build_residuals(Z, np.arange(len(Z)), neighbors)[0] @ U
+    residuals = lle.build_residuals(Z, np.arange(len(Z)), neighbors, np.ones(len(Z)))[0] @ U
     penalty = alpha * np.square(residuals).sum() / len(s) * (s[0] / s) ** 2
     # Whitening by the square root of the penalised problem keeps the digits of its small eigenvalues.
     root = np.linalg.qr(np.vstack([residuals, np.diag(np.sqrt(penalty))]), mode="r")

@@ -80,13 +80,18 @@ def test_more_components_than_rank(estimator):
             "could not convert string to float|incompatible|strings",
         ),
         (np.ones((10, 3)) + 1j, ValueError, "Complex data not supported"),
-        (csr_array(np.eye(10)), TypeError, "Sparse data was passed"),
         (None, ValueError, "array|None"),
     ],
 )
 def test_wrong_data(estimator, bad, error, message):
     with pytest.raises(error, match=message):
         estimator(n_neighbors=1).fit(bad)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_sparse_data_without_axes(estimator):
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        estimator(n_neighbors=1, reduce=None).fit(csr_array(np.eye(10)))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -117,7 +122,7 @@ def test_not_fitted(estimator):
 def test_too_many_features():
     wide = np.random.default_rng(0).normal(size=(30, 200))
     with pytest.raises(ValueError, match=r"makes 20,300 features, above the limit of 5,000.*SNPPE"):
-        NPPE(n_neighbors=5).fit(wide)
+        NPPE(n_neighbors=5, reduce=None).fit(wide)
 
 
 def test_data_that_spans_more_than_a_double():

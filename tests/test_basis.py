@@ -58,7 +58,7 @@ def test_the_feature_budget():
     assert choose_basis("auto", 560, 2) == "hadamard"
     with pytest.raises(ValueError, match=r"makes 157,640 features, above the limit of 5,000.*needs 1,120"):
         choose_basis("kronecker", 560, 2)
-    with pytest.raises(ValueError, match="Lower `degree`, reduce the columns") as error:
+    with pytest.raises(ValueError, match="Lower `degree`, write the polynomial in fewer axes") as error:
         choose_basis("auto", 10_000, 2)
     assert "hadamard" in str(error.value)
     assert "SNPPE" not in str(error.value)

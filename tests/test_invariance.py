@@ -54,7 +54,7 @@ def test_snppe_depends_on_the_axes(seed):
     """Why cross terms are the default: without them a turned roll is not unrolled."""
     X, Z = make_swiss_roll(1000, random_state=seed)
     turned = X @ special_ortho_group.rvs(3, random_state=seed)
-    model = SNPPE(n_neighbors=10)
+    model = SNPPE(n_neighbors=10, alpha=0)
     plain = residual_variance(model.fit(X).embedding_, Z)
     assert residual_variance(model.fit(turned).embedding_, Z) > plain + 0.2
 
@@ -64,7 +64,7 @@ def test_snppe_depends_on_the_axes(seed):
 def test_order_of_the_rows_does_not_matter(estimator, center):
     X, _ = make_twin_peaks(300, random_state=0)
     order = np.random.default_rng(0).permutation(len(X))
-    model = estimator(n_neighbors=10, degree=3, center=center)
+    model = estimator(n_neighbors=10, degree=3, center=center, alpha=1e-4)  # folds do depend on the order
     Y = model.fit(X).embedding_
     assert relative_difference(model.fit(X[order]).embedding_, Y[order]) < 1e-9
 

@@ -10,7 +10,13 @@ from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 from sklearn.utils import check_random_state
 
 from polyfold import NPPE
-from polyfold._neighbors import choose_n_neighbors, count_components, count_duplicates, find_exact_neighbors
+from polyfold._neighbors import (
+    choose_n_neighbors,
+    count_components,
+    count_duplicates,
+    estimate_dimension,
+    find_exact_neighbors,
+)
 from polyfold.datasets import make_swiss_roll
 
 X, _ = make_swiss_roll(300, random_state=0)
@@ -124,10 +130,39 @@ def test_random_state_seeds_a_transformer_that_has_none():
 
 
 @pytest.mark.parametrize(
-    ("n_samples", "expected"), [(2, 1), (8, 7), (11, 10), (600, 10), (1500, 15), (5000, 50), (10**6, 50)]
+    ("n_samples", "dimension", "expected"),
+    [
+        (2, np.nan, 1),
+        (8, 2.0, 7),
+        (11, 2.0, 10),
+        (600, 2.0, 10),
+        (600, 9.0, 45),
+        (600, 6.9, 28),
+        (600, 30.0, 50),
+        (1500, 2.0, 15),
+        (5000, 2.0, 50),
+        (10**6, np.nan, 50),
+    ],
 )
-def test_auto_is_one_percent_within_bounds(n_samples, expected):
-    assert choose_n_neighbors("auto", n_samples, "exact") == expected
+def test_auto_is_one_percent_within_bounds(n_samples, dimension, expected):
+    """And no less than the second-order terms of a local quadratic."""
+    assert choose_n_neighbors("auto", n_samples, dimension, "exact") == expected
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 4, 8])
+@pytest.mark.parametrize("n_samples", [300, 5000])
+def test_dimension_of_uniform_samples_in_a_turned_plane(dimension, n_samples):
+    random = np.random.default_rng(dimension)
+    plane = random.random((n_samples, dimension)) @ random.normal(size=(dimension, 20))
+    estimate = estimate_dimension(plane, n_jobs=None)
+    assert 0.65 * dimension < estimate < 1.15 * dimension  # the edges of the plane pull it down
+    assert estimate_dimension(1e3 * plane - 7, n_jobs=None) == pytest.approx(estimate)
+
+
+def test_dimension_of_samples_that_do_not_tell():
+    assert np.isnan(estimate_dimension(np.zeros((20, 3)), n_jobs=None))
+    assert np.isnan(estimate_dimension(np.eye(3), n_jobs=None))
+    assert np.isnan(estimate_dimension(np.eye(12), n_jobs=None))  # all distances are equal
 
 
 def test_components_and_duplicates_are_counted():

@@ -72,8 +72,8 @@ def test_it_copies_what_it_is_given():
 def test_it_holds_no_training_data_and_no_estimator():
     fitted = NPPE(n_neighbors=10).fit(X)
     learned, estimator = fitted.map_, weakref.ref(fitted)
-    assert learned.nbytes < 300
-    assert len(pickle.dumps(learned)) < 1000
+    assert learned.nbytes < 400
+    assert len(pickle.dumps(learned)) < 1500
     del fitted
     gc.collect()
     assert estimator() is None
@@ -90,7 +90,7 @@ def test_copies_are_equal_and_immutable(duplicate):
 
 def test_repr_says_what_it_is():
     assert repr(SNPPE(n_neighbors=10).fit(X).map_) == (
-        "PolynomialMap(3 columns -> 2 coordinates, degree 2, hadamard basis of 6 monomials, 0.1 kB)"
+        "PolynomialMap(3 columns -> 2 coordinates, degree 2, hadamard basis of 6 monomials, 0.3 kB)"
     )
 
 

@@ -19,12 +19,21 @@ from polyfold.datasets import make_swiss_roll
 
 ESTIMATORS = [PolynomialEmbedding, NPPE, SNPPE]
 
+REASON = "a repeated sample is its own nearest neighbour, which a weighted one is not"
+WEIGHTS_ARE_NOT_REPEATS = {
+    "check_sample_weight_equivalence_on_dense_data": REASON,
+    "check_sample_weight_equivalence_on_sparse_data": REASON,
+}
+
 
 # The checks use tiny and degenerate data, of which the estimators rightly warn.
 @pytest.mark.filterwarnings("ignore:The neighbour graph has:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*samples are duplicates:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*polynomial features are linearly independent:UserWarning")
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+@pytest.mark.filterwarnings("ignore:The map does not generalise:UserWarning")
+@parametrize_with_checks(
+    [estimator() for estimator in ESTIMATORS], expected_failed_checks=lambda estimator: WEIGHTS_ARE_NOT_REPEATS
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -84,7 +93,7 @@ def test_clone_and_pickle_round_trip(estimator, roll):
     restored = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(restored.transform(roll), fitted.transform(roll))
     assert not restored.map_.coefficients.flags.writeable
-    assert restored.diagnostics_ == fitted.diagnostics_
+    assert repr(restored.diagnostics_) == repr(fitted.diagnostics_)
 
 
 def test_presets_are_points_of_the_family(roll):

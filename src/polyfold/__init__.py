@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from polyfold import datasets, metrics
-    from polyfold.embedding import NPPE, SNPPE, PolynomialEmbedding
+    from polyfold.embedding import PolynomialEmbedding
     from polyfold.polymap import PolynomialMap
+    from polyfold.presets import NPPE, SNPPE
 
 __all__ = ["NPPE", "SNPPE", "PolynomialEmbedding", "PolynomialMap", "datasets", "metrics"]
 
 _HOMES = {
-    "NPPE": "polyfold.embedding",
-    "SNPPE": "polyfold.embedding",
+    "NPPE": "polyfold.presets",
+    "SNPPE": "polyfold.presets",
     "PolynomialEmbedding": "polyfold.embedding",
     "PolynomialMap": "polyfold.polymap",
 }

@@ -81,8 +81,8 @@ def choose_basis(kind: str, n_inputs: int, degree: int) -> str:
         )
         raise ValueError(
             f'`degree`={degree} with basis="{kind}" on {n_inputs:,} columns makes {n_features:,} features, '
-            f"above the limit of {MAX_FEATURES:,}. Lower `degree`, reduce the columns first "
-            f"(for example with sklearn.decomposition.PCA){cure}."
+            f"above the limit of {MAX_FEATURES:,}. Lower `degree`, write the polynomial in fewer axes "
+            f'(reduce="auto"){cure}.'
         )
     return kind
 

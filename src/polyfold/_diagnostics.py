@@ -1,61 +1,195 @@
-"""What a fit found out about the data, and the warnings that follow from it."""
+"""What a fit found out about the data and chose, and the warnings that follow from it."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: A coordinate that spreads this much more, or less, on held-out samples does not generalise.
+SPREAD_LIMIT = 2.0
+
+#: A column with more than this share of the variance hides the others.
+DOMINANT_SHARE = 0.99
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagnostics:
-    """Facts about a fit.
+    """Facts about a fit and the choices made; prints as a report.
 
     Attributes
     ----------
-    n_samples : int
+    n_samples, n_columns : int
+        Of X, samples of weight 0 left out.
+    dominant_column : int
+        The column with the largest variance.
+    dominant_share : float
+        Its share of the variance of all columns.
+    n_duplicates : int
+        Samples that repeat an earlier one exactly.
+    intrinsic_dimension : float
+        Estimated from how distances to neighbours grow; NaN for too few samples.
+    n_neighbors : int
+    n_connected_components : int
+        Of the neighbour graph.
+    space : {"columns", "axes"}
+        Where neighbourhoods were measured.
+    space_scores : dict
+        Co-ranking AUC of a trial map with neighbourhoods measured in either; empty where there was no choice.
+    n_axes : int or None
+        Principal axes that the columns were reduced to.
+    explained_variance : float
+        Share of the variance within them.
     basis : str
         The basis used, "auto" resolved.
+    degree : int
     n_features : int
         Monomials in the basis.
     rank : int
         How many of them are linearly independent on the samples.
     condition : float
         Largest over smallest singular value of the features, within the rank.
-    n_connected_components : int
-        Of the neighbour graph.
-    n_duplicates : int
-        Samples that repeat an earlier one exactly.
+    alpha : float
+        The ridge used.
+    alpha_curve : ndarray of shape (n_alphas, 2)
+        Each ridge tried and its objective on held-out folds.
+    held_out_spread : ndarray of shape (n_components,)
+        Standard deviation of each coordinate on held-out folds over that on the samples it was learned from.
+    round_trip_error : float or None
+        Share of the variance of X that is lost on the way to the coordinates and back, each sample left out of
+        what brings it back.
+    chosen : frozenset of str
+        The parameters that were "auto".
     """
 
     n_samples: int
+    n_columns: int
+    dominant_column: int
+    dominant_share: float
+    n_duplicates: int
+    intrinsic_dimension: float
+    n_neighbors: int
+    n_connected_components: int
+    space: str
+    space_scores: dict[str, float]
+    n_axes: int | None
+    explained_variance: float
     basis: str
+    degree: int
     n_features: int
     rank: int
     condition: float
-    n_connected_components: int
-    n_duplicates: int
+    alpha: float
+    alpha_curve: NDArray[np.float64]
+    held_out_spread: NDArray[np.float64]
+    round_trip_error: float | None
+    chosen: frozenset[str]
+
+    def __repr__(self) -> str:
+        lines = [
+            ("samples", f"{self.n_samples:,} of {self.n_columns:,} columns, {self.n_duplicates:,} duplicates"),
+            ("intrinsic dimension", self._describe_dimension()),
+            ("neighbours", self._describe_neighbors()),
+            ("columns", self._describe_axes()),
+            ("measured in", self._describe_space()),
+            ("features", self._describe_features()),
+            ("ridge", self._describe_alpha()),
+            ("held-out spread", self._describe_spread()),
+        ]
+        if self.round_trip_error is not None:
+            lines.append(
+                ("round trip", f"{self.round_trip_error:.1%} of the variance is lost, each sample left out")
+            )
+        return "\n".join(f"{name:<20} {text}" for name, text in lines)
+
+    def _describe_dimension(self) -> str:
+        return "not estimated" if np.isnan(self.intrinsic_dimension) else f"about {self.intrinsic_dimension:.1f}"
+
+    def _describe_neighbors(self) -> str:
+        if "n_neighbors" in self.chosen:
+            why = " (auto: 1 % of the samples and m(m+1)/2 for dimension m, within 10 to 50)"
+        else:
+            why = " (given)"
+        parts = self.n_connected_components
+        return f"{self.n_neighbors}{why}, graph in {parts} {'piece' if parts == 1 else 'pieces'}"
+
+    def _describe_axes(self) -> str:
+        if self.n_axes is None:
+            return "all used as they are"
+        why = "auto: what features and samples allow" if "reduce" in self.chosen else "given"
+        return f"{self.n_axes} principal axes ({why}), {self.explained_variance:.1%} of the variance"
+
+    def _describe_space(self) -> str:
+        where = {"columns": "the columns", "axes": "the principal axes"}
+        if not self.space_scores:
+            return where[self.space]
+        other = "axes" if self.space == "columns" else "columns"
+        return (
+            f"{where[self.space]} (a trial scored {self.space_scores[self.space]:.3f}, in {where[other]} "
+            f"{self.space_scores[other]:.3f})"
+        )
+
+    def _describe_features(self) -> str:
+        return (
+            f"{self.n_features:,} monomials of degree 1 to {self.degree} ({self.basis}), rank {self.rank:,}, "
+            f"condition {self.condition:.1e}"
+        )
+
+    def _describe_alpha(self) -> str:
+        if "alpha" not in self.chosen:
+            return f"{self.alpha:.3g} (given)"
+        objectives = self.alpha_curve[:, 1]
+        without, best = objectives[0], objectives.min()
+        return f"{self.alpha:.2g} (auto: objective on held-out folds {best:.2g}, without a ridge {without:.2g})"
+
+    def _describe_spread(self) -> str:
+        return ", ".join(f"{spread:.2f}" for spread in self.held_out_spread) + " of the training spread"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
 
 
-def warn_about(diagnostics: Diagnostics, n_neighbors: int, *, stacklevel: int) -> None:
+def warn_about(diagnostics: Diagnostics, *, stacklevel: int) -> None:
     """Warn of what may spoil the embedding, each time with a cure."""
+    for message in _find_trouble(diagnostics):
+        warnings.warn(message, stacklevel=stacklevel + 1)
+
+
+def _find_trouble(diagnostics: Diagnostics) -> list[str]:
+    messages = []
     if diagnostics.n_connected_components > 1:
-        warnings.warn(
+        messages.append(
             f"The neighbour graph has {diagnostics.n_connected_components} connected components: coordinates "
-            f"may tell the components apart instead of unfolding them. Raise `n_neighbors` above {n_neighbors}, "
-            "or fit each component on its own.",
-            stacklevel=stacklevel,
+            f"may tell the components apart instead of unfolding them. Raise `n_neighbors` above "
+            f"{diagnostics.n_neighbors}, or fit each component on its own."
         )
     if diagnostics.n_duplicates:
-        warnings.warn(
+        messages.append(
             f"{diagnostics.n_duplicates} of {diagnostics.n_samples} samples are duplicates of another. They use "
             "up neighbourhoods without adding shape: drop them, for example with numpy.unique(X, axis=0), or "
-            "raise `n_neighbors`.",
-            stacklevel=stacklevel,
+            "raise `n_neighbors`."
+        )
+    if diagnostics.n_columns > 1 and diagnostics.dominant_share > DOMINANT_SHARE:
+        messages.append(
+            f"Column {diagnostics.dominant_column} carries {diagnostics.dominant_share:.2%} of the variance, so "
+            "that distances hardly see the other columns. If columns have different units, standardise them first, "
+            "for example with sklearn.preprocessing.StandardScaler; if an outlier makes the variance, remove it."
         )
     if diagnostics.rank < diagnostics.n_features:
-        warnings.warn(
+        messages.append(
             f"Only {diagnostics.rank} of {diagnostics.n_features} polynomial features are linearly independent "
             f"on these {diagnostics.n_samples} samples; the map uses those. Lower `degree`, drop constant or "
-            "repeated columns, add samples, or remove outliers that dwarf the rest.",
-            stacklevel=stacklevel,
+            "repeated columns, add samples, or remove outliers that dwarf the rest."
         )
+    spreads = np.maximum(diagnostics.held_out_spread, 1e-12)
+    worst = diagnostics.held_out_spread[np.argmax(np.abs(np.log(spreads)))]
+    if worst < 1 / SPREAD_LIMIT or worst > SPREAD_LIMIT:
+        messages.append(
+            f"The map does not generalise: on held-out folds a coordinate spreads {worst:.2f} times as much as on "
+            'the samples it was learned from. Use alpha="auto" and reduce="auto", lower `degree`, raise '
+            "`n_neighbors` or add samples."
+        )
+    return messages

@@ -21,44 +21,65 @@ SURE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """Solutions of the eigenproblem and what was found on the way."""
+    """Solutions of the eigenproblem."""
 
     vectors: NDArray[np.float64]
     eigenvalues: NDArray[np.float64]
-    rank: int
-    condition: float
 
 
-def solve_pair(
-    A: NDArray[np.float64],
-    B: NDArray[np.float64],
-    T_inverse: NDArray[np.float64],
-    n_components: int,
-    alpha: float = 0.0,
-) -> Directions:
-    """Minimise ``tr(Vᵀ(A + P)V)`` subject to ``VᵀBV = I`` over the range of B.
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """The basis in which B is the identity, ordered by the singular values of the features.
 
-    A and B are written in the coordinates of conditioned features ``Q = Phi T``; rank and ridge are defined by
-    the singular values ``Phi = U S Wᵀ`` of the features themselves. In the whitened basis ``T⁻¹ W S⁻¹`` the
-    problem is an ordinary one, and the ridge P is diagonal: ``alpha · μ · (s_max/s_j)²``, μ the mean eigenvalue
-    of whitened A. So alpha has no units, and a direction is the dearer the less the data extend along it.
+    Attributes
+    ----------
+    W : ndarray of shape (n_features, rank)
+        ``WᵀBW = I``.
+    singular : ndarray of shape (rank,)
+        Singular values of the features Phi, descending.
+    """
+
+    W: NDArray[np.float64]
+    singular: NDArray[np.float64]
+
+    @property
+    def rank(self) -> int:
+        """Number of linearly independent features."""
+        return len(self.singular)
+
+    @property
+    def condition(self) -> float:
+        """Ratio of the extreme singular values within the rank."""
+        return float(self.singular[0] / self.singular[-1])
+
+    @property
+    def penalty(self) -> NDArray[np.float64]:
+        """The ridge on each direction, for alpha = 1: the dearer, the less the data extend along it."""
+        return np.asarray(np.square(self.singular[0] / self.singular))
+
+    def explain_failure(self) -> str:
+        """Say what makes a problem in this basis unsolvable, and the cure."""
+        return (
+            f"The eigenproblem cannot be solved to any digit: the features have rank {self.rank} of "
+            f"{len(self.W)} and condition {self.condition:.0e}. Lower `degree`, raise `alpha`, or remove outliers "
+            "that dwarf the rest."
+        )
+
+
+def whiten(B: NDArray[np.float64], T_inverse: NDArray[np.float64], n_components: int) -> Whitening:
+    """Find the whitened basis ``T⁻¹ W S⁻¹`` of the features ``Phi = U S Wᵀ``, cut at RANK_TOLERANCE.
+
+    B is written in the coordinates of conditioned features ``Q = Phi T``; the rank and the order of the basis are
+    defined by the singular values of the features themselves.
 
     Parameters
     ----------
-    A, B : ndarray of shape (n_features, n_features)
+    B : ndarray of shape (n_features, n_features)
         Symmetric and positive semidefinite.
     T_inverse : ndarray of shape (n_features, n_features)
         Inverse of the change of coordinates.
     n_components : int
-        How many directions.
-    alpha : float, default=0
-        Strength of the ridge.
-
-    Returns
-    -------
-    Directions
-        `vectors` of shape (n_features, n_components) in the coordinates of A and B, and `eigenvalues` in ascending
-        order; the rank of Phi and the ratio of its extreme singular values within that rank.
+        How many directions will be asked for: more than the rank is an error.
     """
     variances, E = eigh(B)
     root = np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * E.T
@@ -70,23 +91,46 @@ def solve_pair(
             "linearly independent on these samples. Lower `n_components`, raise `degree`, add samples or columns "
             "that vary, or remove outliers that dwarf the rest."
         )
-    singular = singular[:rank]
-    condition = float(singular[0] / singular[-1])
-    whiten = (T_inverse @ Wt[:rank].T) / singular
+    rough = Whitening((T_inverse @ Wt[:rank].T) / singular[:rank], singular[:rank])
     try:
         # Orthonormal to rounding, by a triangular step that leaves the well-determined directions first.
-        factor = cholesky(whiten.T @ B @ whiten, lower=True)
-        whiten = solve_triangular(factor, whiten.T, lower=True).T
-        C = whiten.T @ A @ whiten
-        mean = np.trace(C) / rank
-        C[np.diag_indices(rank)] += alpha * mean * (singular[0] / singular) ** 2
+        factor = cholesky(rough.W.T @ B @ rough.W, lower=True)
+    except LinAlgError as error:
+        raise ValueError(rough.explain_failure()) from error
+    return Whitening(solve_triangular(factor, rough.W.T, lower=True).T, rough.singular)
+
+
+def solve_pair(A: NDArray[np.float64], whitening: Whitening, n_components: int, alpha: float = 0.0) -> Directions:
+    """Minimise ``tr(Vᵀ(A + P)V)`` subject to ``VᵀBV = I`` over the range of B.
+
+    In the whitened basis the problem is an ordinary one, and the ridge P is diagonal:
+    ``alpha · μ · (s_max/s_j)²``, μ the mean eigenvalue of whitened A. So alpha has no units.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_features, n_features)
+        Symmetric and positive semidefinite.
+    whitening : Whitening
+        Of B.
+    n_components : int
+        How many directions.
+    alpha : float, default=0
+        Strength of the ridge.
+
+    Returns
+    -------
+    Directions
+        `vectors` of shape (n_features, n_components) in the coordinates of A and B, and `eigenvalues` in ascending
+        order.
+    """
+    C = whitening.W.T @ A @ whitening.W
+    mean = np.trace(C) / whitening.rank
+    C[np.diag_indices(whitening.rank)] += alpha * mean * whitening.penalty
+    try:
         eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=SHIFT * mean or 1.0)
     except LinAlgError as error:
-        raise ValueError(
-            f"The eigenproblem cannot be solved to any digit: the features have rank {rank} of {len(B)} and "
-            f"condition {condition:.0e}. Lower `degree`, raise `alpha`, or remove outliers that dwarf the rest."
-        ) from error
-    return Directions(whiten @ U, eigenvalues, rank, condition)
+        raise ValueError(whitening.explain_failure()) from error
+    return Directions(whitening.W @ U, eigenvalues)
 
 
 def _smallest_eigenpairs(

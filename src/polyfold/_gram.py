@@ -6,7 +6,7 @@ features of a block are expanded where they are needed and forgotten: memory is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,37 @@ from numpy.typing import NDArray
 from polyfold._blocks import map_blocks, row_slices
 from polyfold._conditioning import ConditionedBasis, check_no_overflow
 from polyfold.objectives import Objective
+
+#: Folds, and folds where there are more than LARGE_GRAM features.
+MANY_FOLDS, FEW_FOLDS, LARGE_GRAM = 10, 5, 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhoods:
+    """The neighbours of each sample, and the space in which they were found and local relations are measured.
+
+    Attributes
+    ----------
+    neighbors : ndarray of shape (n_samples, n_neighbors)
+    measured : ndarray of shape (n_samples, n_dimensions)
+        The samples in that space.
+    dimension : float
+        Estimated intrinsic dimension.
+    space : {"columns", "axes"}
+    space_scores : dict
+        What a trial map scored with each space, where there was a choice.
+    """
+
+    neighbors: NDArray[np.intp]
+    measured: NDArray[np.float64]
+    dimension: float = float("nan")
+    space: str = "columns"
+    space_scores: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def n_neighbors(self) -> int:
+        """Neighbours of each sample."""
+        return int(self.neighbors.shape[1])
 
 
 @dataclass(eq=False)
@@ -43,9 +74,11 @@ class GramPair:
 
 
 def accumulate(
+    space: NDArray[np.float64],
     X: NDArray[np.float64],
     rows: NDArray[np.intp],
     neighbors: NDArray[np.intp],
+    weights: NDArray[np.float64],
     objective: Objective,
     basis: ConditionedBasis,
 ) -> GramPair:
@@ -53,20 +86,24 @@ def accumulate(
 
     Parameters
     ----------
+    space : ndarray of shape (n_samples, n_columns)
+        Samples as the objective sees them; only `rows` and their neighbours are read.
     X : ndarray of shape (n_samples, n_inputs)
-        Samples in the map's units; only `rows` and their neighbours are read.
+        The same samples in the map's units.
     rows : ndarray of shape (n_rows,)
         The samples whose local equations are added.
     neighbors : ndarray of shape (n_rows, n_neighbors)
         The neighbours of each.
+    weights : ndarray of shape (n_rows,)
+        How much each counts.
     objective : callable
         Neighbourhoods to (L, D), see `polyfold.objectives`.
     basis : ConditionedBasis
     """
     members, positions = np.unique(np.concatenate([rows, neighbors.ravel()]), return_inverse=True)
-    patch = X[members]
-    L, D = objective(patch, positions[: len(rows)], positions[len(rows) :].reshape(neighbors.shape))
-    features = basis.monomials.expand(patch)
+    centers = positions[: len(rows)]
+    L, D = objective(space[members], centers, positions[len(rows) :].reshape(neighbors.shape), weights)
+    features = basis.monomials.expand(X[members])
     features -= basis.center
     residuals = (L @ features) @ basis.T
     weighted = np.flatnonzero(D)
@@ -76,28 +113,53 @@ def accumulate(
     return GramPair(residuals.T @ residuals, features.T @ features, feature_sum, float(D.sum()))
 
 
-def build_gram_pair(
+def count_folds(n_samples: int, n_features: int) -> int:
+    """Choose the number of folds: each holds two matrices of n_features²."""
+    return min(n_samples, MANY_FOLDS if n_features <= LARGE_GRAM else FEW_FOLDS)
+
+
+def build_gram_folds(
+    graph: Neighborhoods,
     X: NDArray[np.float64],
-    neighbors: NDArray[np.intp],
+    weights: NDArray[np.float64],
     objective: Objective,
     basis: ConditionedBasis,
     *,
     n_jobs: int | None,
     verbose: int,
-) -> GramPair:
-    """Accumulate the Gram pair of all samples, block by block."""
-    n_samples, k = neighbors.shape
+    n_folds: int | None = None,
+) -> list[GramPair]:
+    """Accumulate the Gram pair of each fold, block by block. Sample i is in fold i mod `n_folds`."""
+    n_samples, k = graph.neighbors.shape
+    n_folds = n_folds or count_folds(n_samples, len(basis.center))
     # Per centre: up to k + 1 rows of features, three of products, k offsets, and the k×k local Gram.
-    row_bytes = 8 * ((k + 5) * len(basis.center) + (2 * k + 1) * X.shape[1] + 2 * k * k)
+    row_bytes = 8 * ((k + 5) * len(basis.center) + (2 * k + 1) * graph.measured.shape[1] + 2 * k * k)
+    blocks = [
+        slice(fold + n_folds * block.start, fold + n_folds * block.stop, n_folds)
+        for fold in range(n_folds)
+        for block in row_slices(len(range(fold, n_samples, n_folds)), row_bytes)
+    ]
 
     @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
-    def of_block(rows: slice) -> GramPair:
-        return accumulate(X, np.arange(rows.start, rows.stop), neighbors[rows], objective, basis)
+    def of_block(block: slice) -> GramPair:
+        rows = np.arange(n_samples)[block]
+        return accumulate(graph.measured, X, rows, graph.neighbors[rows], weights[rows], objective, basis)
 
-    blocks = row_slices(n_samples, row_bytes)
     shares = map_blocks(of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="Gram pair")
-    total = next(shares)
-    for share in shares:
-        total.add(share)
-    check_no_overflow(total.A, total.B)
+    folds: list[GramPair] = []
+    for block, share in zip(blocks, shares, strict=True):
+        if block.start == len(folds):  # the first block of a fold starts at the fold's number
+            folds.append(share)
+        else:
+            folds[-1].add(share)
+    check_no_overflow(*(gram for fold in folds for gram in (fold.A, fold.B)))
+    return folds
+
+
+def sum_folds(folds: list[GramPair]) -> GramPair:
+    """Return the Gram pair of all samples."""
+    first = folds[0]
+    total = GramPair(first.A.copy(), first.B.copy(), first.feature_sum.copy(), first.weight_sum)
+    for fold in folds[1:]:
+        total.add(fold)
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,37 @@ from polyfold._validation import check_integer
 #: Bounds of ``n_neighbors="auto"``, which is 1 % of the samples as the paper advises (its section 5).
 AUTO_NEIGHBORS = (10, 50)
 
+#: Neighbours and samples from which the intrinsic dimension is estimated.
+DIMENSION_NEIGHBORS, DIMENSION_SAMPLES = 10, 1000
 
-def choose_n_neighbors(n_neighbors: Any, n_samples: int, neighbors: Any) -> int:
-    """Turn "auto" into a number, and check that there are enough samples for it."""
+
+def estimate_dimension(X: NDArray[np.float64], *, n_jobs: int | None) -> float:
+    """Estimate the intrinsic dimension from how distances to neighbours grow; NaN where that cannot be told.
+
+    The maximum-likelihood estimate of Levina and Bickel (2004), averaged over at most DIMENSION_SAMPLES samples as
+    MacKay and Ghahramani advise: by its inverse.
+    """
+    k = min(DIMENSION_NEIGHBORS, len(X) - 1)
+    queries = X[:: -(-len(X) // DIMENSION_SAMPLES)]
+    distances, _ = NearestNeighbors(n_neighbors=k + 1, n_jobs=n_jobs).fit(X).kneighbors(queries)
+    distances = distances[:, 1:][distances[:, 1] > 0]  # less the sample itself, and without duplicates
+    if k < 3 or not len(distances):
+        return float("nan")
+    growth = np.log(distances[:, -1:] / distances[:, :-1]).sum(axis=1).mean() / (k - 2)
+    return float(min(1 / growth, X.shape[1])) if growth > 0 else float("nan")
+
+
+def choose_n_neighbors(n_neighbors: Any, n_samples: int, dimension: float, neighbors: Any) -> int:
+    """Turn "auto" into a number, and check that there are enough samples for it.
+
+    "auto" is 1 % of the samples within AUTO_NEIGHBORS, and no less than a local quadratic in `dimension` variables
+    has second-order terms, m(m+1)/2: in more dimensions, fewer neighbours do not tell a bend from noise.
+    """
     if isinstance(n_neighbors, str) and n_neighbors == "auto":
         low, high = AUTO_NEIGHBORS
-        n_neighbors = min(max(round(n_samples / 100), low), high, n_samples - 1)
+        second_order_terms = 0.0 if np.isnan(dimension) else dimension * (dimension + 1) / 2
+        number = max(round(n_samples / 100), int(np.ceil(second_order_terms)))
+        n_neighbors = min(max(number, low), high, n_samples - 1)
         if hasattr(neighbors, "n_neighbors"):
             n_neighbors = neighbors.n_neighbors - _counts_itself(neighbors)
     elif isinstance(n_neighbors, str):
@@ -61,6 +87,9 @@ def find_exact_neighbors(
 
     Shape (n_samples, n_neighbors). One sample more than asked is looked for: usually the sample itself.
     """
+    mean = X.mean(axis=0)
+    if np.abs(mean).max() > 1e-6 * np.abs(X).max():  # in many columns distances are differences of squares
+        X = X - mean
     index = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
 
     def search(rows: slice) -> NDArray[np.intp]:
@@ -157,5 +186,8 @@ def count_components(neighbors: NDArray[np.intp]) -> int:
 
 def count_duplicates(X: NDArray[np.float64]) -> int:
     """Count the samples that repeat an earlier one exactly."""
-    positive_zeros = np.ascontiguousarray(X) + 0.0
-    return len(X) - len({row.tobytes() for row in positive_zeros})
+    seen: set[bytes] = set()
+    for rows in row_slices(len(X), row_bytes=8 * X.shape[1]):
+        positive_zeros = np.ascontiguousarray(X[rows]) + 0.0
+        seen.update(blake2b(row.tobytes(), digest_size=16).digest() for row in positive_zeros)
+    return len(X) - len(seen)

@@ -11,7 +11,7 @@ import numpy as np
 
 def check_integer(name: str, value: Any, minimum: int) -> int:
     """Return `value` as an int, or say why it is not an integer of at least `minimum`."""
-    is_integer = isinstance(value, Integral) and not _is_bool(value)
+    is_integer = isinstance(value, Integral) and not is_bool(value)
     if not is_integer or value < minimum:
         raise ValueError(f"`{name}` must be an integer >= {minimum}, got {value!r}.")
     return int(value)
@@ -19,19 +19,20 @@ def check_integer(name: str, value: Any, minimum: int) -> int:
 
 def check_nonnegative(name: str, value: Any) -> float:
     """Return `value` as a float, or say why it is not a finite number of at least 0."""
-    is_number = isinstance(value, Real) and not _is_bool(value)
+    is_number = isinstance(value, Real) and not is_bool(value)
     if not is_number or not np.isfinite(value) or value < 0:
         raise ValueError(f"`{name}` must be a finite number >= 0, got {value!r}.")
     return float(value)
 
 
-def _is_bool(value: Any) -> bool:
+def is_bool(value: Any) -> bool:
+    """Say whether `value` is a truth value, which Python also counts as an integer."""
     return isinstance(value, (bool, np.bool_))
 
 
 def check_boolean(name: str, value: Any) -> bool:
     """Return `value` as a bool, or say that it is none."""
-    if not _is_bool(value):
+    if not is_bool(value):
         raise ValueError(f"`{name}` must be True or False, got {value!r}.")
     return bool(value)
 

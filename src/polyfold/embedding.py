@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
-from polyfold._basis import BASES, build_basis, choose_basis
+from polyfold._basis import BASES, MonomialBasis, build_basis, choose_basis
 from polyfold._conditioning import condition_basis
+from polyfold._decoder import learn_decoder
 from polyfold._diagnostics import Diagnostics, warn_about
-from polyfold._eigen import fix_signs, solve_pair
-from polyfold._gram import build_gram_pair
+from polyfold._domain import learn_domain
+from polyfold._eigen import fix_signs, solve_pair, whiten
+from polyfold._frame import build_frame, check_reduce, choose_n_axes
+from polyfold._gram import Neighborhoods, build_gram_folds, sum_folds
 from polyfold._neighbors import (
     check_neighbors,
     choose_n_neighbors,
     count_components,
     count_duplicates,
+    estimate_dimension,
     find_exact_neighbors,
     find_transformer_neighbors,
 )
+from polyfold._ridge import ALPHAS, cross_validate
+from polyfold._space import choose_space, compare_spaces
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
+from polyfold.metrics import coranking_auc
 from polyfold.objectives import OBJECTIVES
 from polyfold.polymap import PolynomialMap
 
 #: Types that are kept; any other is turned into the first.
 FLOATS = [np.float64, np.float32]
+
+#: `score` ranks at most this many samples.
+SCORE_SAMPLES = 2000
 
 
 class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -44,28 +58,38 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     graph : {"lle"}, default="lle"
         The local relations that are kept: "lle", each sample rebuilt from its neighbours.
     n_neighbors : int or "auto", default="auto"
-        Neighbours of each sample. "auto" is 1 % of the samples, at least 10 and at most 50; with a `neighbors`
-        transformer it is the transformer's own number.
+        Neighbours of each sample. "auto" is 1 % of the samples or m(m+1)/2, m the estimated intrinsic dimension,
+        whichever is more, at least 10 and at most 50; with a `neighbors` transformer it is the transformer's own
+        number.
     degree : int, default=2
         Highest total degree of the polynomial.
     basis : {"auto", "kronecker", "hadamard"}, default="auto"
         "kronecker" has all monomials, "hadamard" pure powers without cross terms. "auto" is "kronecker"
-        unless that means more than 5,000 monomials. Only with "kronecker" is the result indifferent to
-        rotations of the data.
+        unless that means more than 5,000 monomials, which can only be with ``reduce=None``. Only with "kronecker"
+        is the result indifferent to rotations of the data.
+    alpha : float or "auto", default="auto"
+        Ridge on the directions along which the features vary least, in units of the mean eigenvalue of the
+        problem. 0 is the paper. "auto" takes the ridge with the smallest objective on held-out folds (sample i is
+        in fold i mod 10), from 0 and 1e-6 to 1.
+    reduce : int, float, None or "auto", default="auto"
+        Principal axes that the polynomial is written in: a number of axes, the fraction of variance that they
+        hold, or None for the columns themselves. "auto" takes as many as make 500 polynomial features (30 axes at
+        degree 2) and 0.8 features for each sample; up to 10 columns are left as they are. The map stays one
+        polynomial of the original columns.
     center : bool, default=True
         Shift the data to their mean and centre the features, so that the map has a constant term and the
         coordinates have mean zero. False is the paper to the letter: neither.
-    alpha : float, default=0.0
-        Ridge on the directions along which the features vary least, in units of the mean eigenvalue of the
-        problem. 0 is the paper.
     neighbors : "exact" or transformer, default="exact"
         How neighbours are found: exact Euclidean search, or any scikit-learn neighbours transformer, such as
         :class:`sklearn.neighbors.KNeighborsTransformer`. A fitted one must have been fitted on the same X.
+    fit_inverse_transform : bool, default=False
+        Learn the way back from coordinates to samples too, see :meth:`inverse_transform`.
     n_jobs : int, default=None
         Threads for the neighbour search and for the sums over samples; -1 is one per core.
     random_state : int, RandomState instance or None, default=None
-        Seed for a `neighbors` transformer that has a `random_state` of its own and leaves it at None. Nothing
-        else in `fit` is random.
+        Seed for a `neighbors` transformer that has a `random_state` of its own and leaves it at None, and for the
+        principal axes of more than 2,000 samples of more than 2,000 columns. Nothing else in `fit` is random, and
+        None is a fixed seed for the axes.
     verbose : int, default=0
         1 shows progress on standard error.
 
@@ -82,7 +106,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_neighbors_ : int
         The number of neighbours used.
     diagnostics_ : Diagnostics
-        Feature count, rank and condition, components of the neighbour graph, duplicates.
+        What was found and chosen, and why; prints as a report.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -90,9 +114,14 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     Notes
     -----
-    With N samples, n columns, k neighbours and d polynomial features, `fit` costs the neighbour search plus
-    O(N k² (n + k) + N k d + N d² + d³). It holds X in float64, about ten d×d matrices and, for each thread, two
-    more and one block of features. `transform` costs O(d · n_components) per sample.
+    With N samples, n columns, r axes, k neighbours and d polynomial features, `fit` costs the neighbour search
+    plus O(N k² (n + k) + N k d + N d² + 100 d³). `transform` costs O(n r + d · n_components) per sample.
+
+    Where the columns are reduced, neighbourhoods are measured in the columns or in the principal axes, whichever
+    keeps the neighbours of the columns better in a trial on at most 2,000 samples; of sparse X in the axes.
+
+    Columns are compared as they are: standardise columns of different units first, for example with
+    :class:`sklearn.preprocessing.StandardScaler`, and leave alone those that share a unit, such as pixels.
 
     References
     ----------
@@ -106,7 +135,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     >>> X, Z = make_swiss_roll(1000, random_state=0)
     >>> embedding = PolynomialEmbedding(n_neighbors=10).fit(X)
     >>> embedding.map_
-    PolynomialMap(3 columns -> 2 coordinates, degree 2, kronecker basis of 9 monomials, 0.2 kB)
+    PolynomialMap(3 columns -> 2 coordinates, degree 2, kronecker basis of 9 monomials, 0.3 kB)
     >>> embedding.transform(X[:5]).shape
     (5, 2)
     """
@@ -119,9 +148,11 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         n_neighbors: int | str = "auto",
         degree: int = 2,
         basis: str = "auto",
+        alpha: float | str = "auto",
+        reduce: float | int | str | None = "auto",
         center: bool = True,
-        alpha: float = 0.0,
         neighbors: Any = "exact",
+        fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -131,107 +162,252 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_neighbors = n_neighbors
         self.degree = degree
         self.basis = basis
-        self.center = center
         self.alpha = alpha
+        self.reduce = reduce
+        self.center = center
         self.neighbors = neighbors
+        self.fit_inverse_transform = fit_inverse_transform
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the map.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The training samples.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training samples. Sparse unless ``reduce=None``.
         y : ignored
             Present for the pipeline's sake.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much the local relation of each sample counts, and its coordinates in the constraint; only the
+            ratios matter. A sample of weight 0 is left out. Neighbours and principal axes do not see the weights.
 
         Returns
         -------
         self
         """
-        n_components = check_integer("n_components", self.n_components, 1)
-        degree = check_integer("degree", self.degree, 1)
-        alpha = check_nonnegative("alpha", self.alpha)
-        objective = OBJECTIVES[check_choice("graph", self.graph, OBJECTIVES)]
-        kind = check_choice("basis", self.basis, {"auto", *BASES})
-        center = check_boolean("center", self.center)
-        check_neighbors(self.neighbors)
-        samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
-        n_neighbors = choose_n_neighbors(self.n_neighbors, len(samples), self.neighbors)
-        kind = choose_basis(kind, samples.shape[1], degree)
+        n_components, degree, alpha, center = self._check_parameters()
+        samples, weights = self._check_samples(X, sample_weight)
+        kept = weights > 0
+        used = samples if kept.all() else samples[kept]
+        weights = weights[kept] / weights[kept].mean()
 
-        standard, shift, scale = standardise(samples.astype(np.float64), center=center)
-        neighbors = self._find_neighbors(X, standard, n_neighbors)
-        monomials = build_basis(kind, samples.shape[1], degree)
-        n_jobs, verbose = self.n_jobs, self.verbose
-        basis = condition_basis(monomials, standard, center=center, n_jobs=n_jobs, verbose=verbose)
-        gram = build_gram_pair(standard, neighbors, objective, basis, n_jobs=n_jobs, verbose=verbose)
-        B = gram.centered() if center else gram.B
-        directions = solve_pair(gram.A, B, basis.T_inverse, n_components, alpha)
-        offset = -gram.mean @ directions.vectors if center else np.zeros(n_components)
-        V, offset = basis.to_monomials(directions.vectors, offset)
-        embedding = PolynomialMap(shift, scale, kind, degree, V, offset).transform(samples)
-        signs = fix_signs(embedding)
+        n_axes = choose_n_axes(self.reduce, used, self.basis, degree, n_components)
+        frame, columns, coordinates = build_frame(used, n_axes, center=center, random_state=self.random_state)
+        kind = choose_basis(self.basis, coordinates.shape[1], degree)
+        monomials = build_basis(kind, coordinates.shape[1], degree)
+        given = X if kept.all() else _safe_indexing(X, kept)
+        graph = self._find_neighborhoods(given, columns, coordinates, monomials)
+
+        work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        basis = condition_basis(monomials, coordinates, center=center, **work)
+        folds = build_gram_folds(graph, coordinates, weights, OBJECTIVES[self.graph], basis, **work)
+        gram = sum_folds(folds)
+        mean = gram.mean if center else np.zeros(monomials.n_features)
+        whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
+        alphas = ALPHAS if alpha is None else np.array([alpha])
+        curve = cross_validate(folds, mean, whitening, n_components, alphas, center=center, verbose=self.verbose)
+        directions = solve_pair(gram.A, whitening, n_components, curve.best_alpha)
+        V, offset = basis.to_monomials(directions.vectors, -mean @ directions.vectors)
+        learned = PolynomialMap(frame.shift, frame.scale, kind, degree, V, offset, frame.axes)
+        signs = fix_signs(learned.transform(used))
+        learned = replace(learned, coefficients=V * signs, offset=offset * signs)
+        learned, round_trip_error = self._complete_map(learned, used, weights)
+        embedding = learned.transform(samples)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
-        self.map_ = PolynomialMap(shift, scale, kind, degree, V * signs, offset * signs)
-        self.embedding_ = embedding * signs
+        self.map_ = learned
+        self.embedding_ = embedding
         self.eigenvalues_ = directions.eigenvalues
-        self.alpha_ = alpha
-        self.n_neighbors_ = n_neighbors
+        self.alpha_ = curve.best_alpha
+        self.n_neighbors_ = graph.n_neighbors
         self.diagnostics_ = Diagnostics(
-            n_samples=len(samples),
+            n_samples=len(coordinates),
+            n_columns=samples.shape[1],
+            dominant_column=int(np.argmax(frame.variances)),
+            dominant_share=float(frame.variances.max() / (frame.variances.sum() or 1.0)),
+            n_duplicates=count_duplicates(coordinates if columns is None else columns),
+            intrinsic_dimension=graph.dimension,
+            n_neighbors=graph.n_neighbors,
+            n_connected_components=count_components(graph.neighbors),
+            space=graph.space,
+            space_scores=graph.space_scores,
+            n_axes=None if frame.axes is None else frame.axes.shape[1],
+            explained_variance=frame.explained_variance,
             basis=kind,
+            degree=degree,
             n_features=monomials.n_features,
-            rank=directions.rank,
-            condition=directions.condition,
-            n_connected_components=count_components(neighbors),
-            n_duplicates=count_duplicates(standard),
+            rank=whitening.rank,
+            condition=whitening.condition,
+            alpha=curve.best_alpha,
+            alpha_curve=np.column_stack([curve.alphas, curve.objectives]),
+            held_out_spread=curve.spreads[curve.best],
+            round_trip_error=round_trip_error,
+            chosen=frozenset(name for name in ("n_neighbors", "alpha", "reduce") if _is_auto(getattr(self, name))),
         )
-        warn_about(self.diagnostics_, n_neighbors, stacklevel=3)
+        warn_about(self.diagnostics_, stacklevel=3)
         return self
 
-    def _find_neighbors(self, X: ArrayLike, standard: NDArray[np.float64], n_neighbors: int) -> NDArray[np.intp]:
-        if isinstance(self.neighbors, str):
-            return find_exact_neighbors(standard, n_neighbors, n_jobs=self.n_jobs, verbose=self.verbose)
-        return find_transformer_neighbors(self.neighbors, X, standard, n_neighbors, random_state=self.random_state)
+    def _check_parameters(self) -> tuple[int, int, float | None, bool]:
+        n_components = check_integer("n_components", self.n_components, 1)
+        degree = check_integer("degree", self.degree, 1)
+        alpha = None if _is_auto(self.alpha) else check_nonnegative("alpha", self.alpha)
+        check_reduce(self.reduce)
+        check_choice("graph", self.graph, OBJECTIVES)
+        check_choice("basis", self.basis, {"auto", *BASES})
+        check_boolean("fit_inverse_transform", self.fit_inverse_transform)
+        check_neighbors(self.neighbors)
+        return n_components, degree, alpha, check_boolean("center", self.center)
 
-    def fit_transform(self, X: ArrayLike, y: object = None) -> NDArray[np.floating[Any]]:
+    def _check_samples(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64]]:
+        accept_sparse = "csr" if self.reduce is not None else False
+        samples = check_array(
+            X, accept_sparse=accept_sparse, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+        )
+        if issparse(samples):
+            samples = csr_array(samples)
+        weights = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+        if np.count_nonzero(weights) < 2:
+            raise ValueError(
+                f"`sample_weight` must be above 0 for at least 2 samples, got {np.count_nonzero(weights)}."
+            )
+        return samples, weights
+
+    def _find_neighborhoods(
+        self,
+        X: ArrayLike,
+        columns: NDArray[np.float64] | None,
+        coordinates: NDArray[np.float64],
+        monomials: MonomialBasis,
+    ) -> Neighborhoods:
+        visible = coordinates if columns is None else columns
+        dimension = estimate_dimension(visible, n_jobs=self.n_jobs)
+        n_neighbors = choose_n_neighbors(self.n_neighbors, len(visible), dimension, self.neighbors)
+        space = "axes" if columns is None else "columns"
+        scores: dict[str, float] = {}
+        if not isinstance(self.neighbors, str):
+            neighbors = find_transformer_neighbors(
+                self.neighbors, X, visible, n_neighbors, random_state=self.random_state
+            )
+            return Neighborhoods(neighbors, visible, dimension, space, scores)
+        if columns is not None and coordinates is not columns:
+            scores = compare_spaces(
+                columns,
+                coordinates,
+                monomials,
+                OBJECTIVES[self.graph],
+                n_neighbors,
+                self.n_components,
+                None if _is_auto(self.alpha) else float(self.alpha),
+                center=self.center,
+                n_jobs=self.n_jobs,
+            )
+            space = choose_space(scores)
+        measured = visible if space == "columns" else coordinates
+        neighbors = find_exact_neighbors(measured, n_neighbors, n_jobs=self.n_jobs, verbose=self.verbose)
+        return Neighborhoods(neighbors, measured, dimension, space, scores)
+
+    def _complete_map(
+        self, learned: PolynomialMap, samples: Any, weights: NDArray[np.float64]
+    ) -> tuple[PolynomialMap, float | None]:
+        """Add to the map what its samples cover, and the way back where it is wanted, with its error."""
+        center = np.asarray(samples.mean(axis=0), dtype=np.float64).ravel()
+        if not np.isfinite(center).all():
+            center = learned.shift
+        located, squared_lengths = learned._measure(samples, center)
+        learned = replace(learned, domain=learn_domain(center, located, squared_lengths))
+        if not self.fit_inverse_transform:
+            return learned, None
+        targets = located + learned._locate(center[np.newaxis], learned.shift)
+        decoder = learn_decoder(learned.transform(samples).astype(np.float64), targets, weights)
+        off_axes = weights @ np.maximum(squared_lengths - np.square(located).sum(axis=1), 0.0)
+        round_trip_error = (decoder.squared_error + off_axes) / ((weights @ squared_lengths) or 1.0)
+        return replace(learned, decoder=decoder.map), float(round_trip_error)
+
+    def fit_transform(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.floating[Any]]:
         """Learn the map and return the coordinates of the training samples.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The training samples.
-        y : ignored
-            Present for the pipeline's sake.
+        X, y, sample_weight
+            As in :meth:`fit`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
             Equal to ``fit(X).transform(X)``.
         """
-        return self.fit(X, y).embedding_
+        return self.fit(X, y, sample_weight).embedding_
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
         """Place samples, each on its own.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples with the columns seen in `fit`.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples with the columns seen in `fit`. Sparse where these were reduced.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
             Coordinates, float32 where X is float32.
         """
-        check_is_fitted(self)
-        samples = validate_data(self, X, reset=False, dtype=FLOATS)
+        samples = self._check_new_samples(X)
         return self.map_.transform(samples)
+
+    def _check_new_samples(self, X: ArrayLike) -> Any:
+        check_is_fitted(self)
+        accept_sparse = "csr" if self.map_.axes is not None else False
+        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=accept_sparse)
+
+    def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
+        """Return samples that lie at given coordinates.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_samples, n_components)
+            Coordinates, such as `transform` returns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Samples. How close they come is in ``diagnostics_.round_trip_error``.
+        """
+        check_is_fitted(self)
+        if self.map_.decoder is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} was fitted without the way back. Set fit_inverse_transform=True and "
+                "fit again."
+            )
+        return self.map_.inverse(check_array(Y, dtype=np.float64, input_name="Y"))
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Return how well the coordinates of X keep its neighbourhoods: the co-ranking AUC.
+
+        It compares maps of any parameters, and so serves :class:`sklearn.model_selection.GridSearchCV`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, at least 3. Of more than 2,000, as many drawn from a fixed seed are ranked.
+        y : ignored
+            Present for the pipeline's sake.
+
+        Returns
+        -------
+        float
+            At most 1; chance is 0. See :func:`polyfold.metrics.coranking_auc`.
+        """
+        samples = self._check_new_samples(X)
+        if samples.shape[0] > SCORE_SAMPLES:
+            draw = np.random.default_rng(0).choice(samples.shape[0], SCORE_SAMPLES, replace=False)
+            samples = samples[np.sort(draw)]
+        dense = samples.toarray() if issparse(samples) else samples
+        return coranking_auc(dense, self.map_.transform(samples))
 
     @property
     def _n_features_out(self) -> int:
@@ -239,123 +415,10 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.reduce is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def standardise(X: NDArray[np.float64], *, center: bool) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return ``(X − shift) / scale``, the mean (0 without `center`) and the RMS distance to it.
-
-    One scalar for all columns: a rotation of the data changes neither the distances nor this scale. Divided by
-    the largest entry first, so that squares of huge or tiny values stay within range.
-    """
-    largest = float(np.abs(X).max()) or 1.0
-    shift = (X / largest).mean(axis=0) * largest if center else np.zeros(X.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):
-        offsets = X - shift
-        reach = float(np.abs(offsets).max()) or 1.0
-        scale = reach * float(np.sqrt(np.square(offsets / reach).sum(axis=1).mean())) or 1.0
-    if not np.isfinite(scale):
-        raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
-    return offsets / scale, shift, scale
-
-
-class NPPE(PolynomialEmbedding):
-    """Neighborhood Preserving Polynomial Embedding: all monomials, LLE's local relations.
-
-    :class:`PolynomialEmbedding` with ``graph="lle", basis="kronecker"``. The result does not depend on the
-    axes, origin or unit of the data. ``center=False, alpha=0`` is the paper's algorithm 1, which does depend on
-    the origin.
-
-    Parameters
-    ----------
-    n_components, n_neighbors, degree, center, alpha, neighbors, n_jobs, random_state, verbose
-        As in :class:`PolynomialEmbedding`, where the attributes are described too.
-
-    Examples
-    --------
-    >>> from polyfold import NPPE
-    >>> from polyfold.datasets import make_swiss_roll
-    >>> from polyfold.metrics import residual_variance
-    >>> X, Z = make_swiss_roll(1000, random_state=0)
-    >>> unseen, truth = make_swiss_roll(10_000, random_state=1)
-    >>> Y = NPPE(n_neighbors=10).fit(X).transform(unseen)
-    >>> residual_variance(Y, truth) < 0.02
-    True
-    """
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | str = "auto",
-        degree: int = 2,
-        center: bool = True,
-        alpha: float = 0.0,
-        neighbors: Any = "exact",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_components,
-            graph="lle",
-            n_neighbors=n_neighbors,
-            degree=degree,
-            basis="kronecker",
-            center=center,
-            alpha=alpha,
-            neighbors=neighbors,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-
-
-class SNPPE(PolynomialEmbedding):
-    """Simplified NPPE: pure powers of each column, no cross terms.
-
-    :class:`PolynomialEmbedding` with ``graph="lle", basis="hadamard"``: degree times the number of columns
-    features, however many columns there are. Without cross terms the result depends on the axes of the data.
-    ``center=False, alpha=0`` is the paper's algorithm 2.
-
-    Parameters
-    ----------
-    n_components, n_neighbors, degree, center, alpha, neighbors, n_jobs, random_state, verbose
-        As in :class:`PolynomialEmbedding`, where the attributes are described too.
-
-    Examples
-    --------
-    >>> from polyfold import SNPPE
-    >>> from sklearn.datasets import load_digits
-    >>> X, _ = load_digits(return_X_y=True)
-    >>> SNPPE(degree=2).fit(X[:, X.std(axis=0) > 1]).embedding_.shape
-    (1797, 2)
-    """
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | str = "auto",
-        degree: int = 2,
-        center: bool = True,
-        alpha: float = 0.0,
-        neighbors: Any = "exact",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_components,
-            graph="lle",
-            n_neighbors=n_neighbors,
-            degree=degree,
-            basis="hadamard",
-            center=center,
-            alpha=alpha,
-            neighbors=neighbors,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"

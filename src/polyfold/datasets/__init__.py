@@ -1,5 +1,6 @@
-"""Data to learn from: surfaces whose true coordinates are known."""
+"""Data to learn from: surfaces whose true coordinates are known, and image sets of the literature."""
 
+from polyfold.datasets.images import load_coil20, load_frey_faces, load_isomap_faces, load_mnist, load_usps
 from polyfold.datasets.surfaces import (
     make_corner_planes,
     make_gaussian,
@@ -11,6 +12,11 @@ from polyfold.datasets.surfaces import (
 )
 
 __all__ = [
+    "load_coil20",
+    "load_frey_faces",
+    "load_isomap_faces",
+    "load_mnist",
+    "load_usps",
     "make_corner_planes",
     "make_gaussian",
     "make_punctured_sphere",

@@ -3,7 +3,8 @@
 An objective looks at a patch, a set of samples that holds some centres and all their neighbours, and returns
 ``(L, D)``: a sparse matrix of local equations (columns: the samples of the patch) and the weight of each
 sample of the patch. Summed over patches, the embedding Y that it asks for minimises ``||L Y||²`` subject to
-``Yᵀ diag(D) Y = I``. Objectives are pure functions and know nothing of polynomials.
+``Yᵀ diag(D) Y = I``. A centre of weight w counts as w
+centres. Objectives are pure functions and know nothing of polynomials.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from numpy.typing import NDArray
 
 from polyfold.objectives import lle
 
-#: (X of the patch, positions of the centres, positions of their neighbours) -> (L, D)
-Objective = Callable[[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]], tuple[Any, NDArray[np.float64]]]
+#: (X of the patch, positions of the centres, positions of their neighbours, weights of the centres) -> (L, D)
+Objective = Callable[
+    [NDArray[np.float64], NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]],
+    tuple[Any, NDArray[np.float64]],
+]
 
 OBJECTIVES: dict[str, Objective] = {"lle": lle.build_residuals}

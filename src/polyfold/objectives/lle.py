@@ -36,9 +36,12 @@ def solve_weights(
 
 
 def build_residuals(
-    X: NDArray[np.float64], centers: NDArray[np.intp], neighbors: NDArray[np.intp]
+    X: NDArray[np.float64],
+    centers: NDArray[np.intp],
+    neighbors: NDArray[np.intp],
+    weights: NDArray[np.float64],
 ) -> tuple[Any, NDArray[np.float64]]:
-    """Return one residual row per centre, and weight 1 for each centre.
+    """Return one residual row per centre, and the weight of each centre.
 
     Parameters
     ----------
@@ -48,6 +51,8 @@ def build_residuals(
         Positions in the patch, all different.
     neighbors : ndarray of shape (n_centers, n_neighbors)
         Positions in the patch of each centre's neighbours.
+    weights : ndarray of shape (n_centers,)
+        How much each centre counts.
 
     Returns
     -------
@@ -57,8 +62,9 @@ def build_residuals(
     n_centers, k = neighbors.shape
     columns = np.column_stack([centers, neighbors])
     entries = np.column_stack([np.ones(n_centers), -solve_weights(X, centers, neighbors)])
+    entries *= np.sqrt(weights)[:, np.newaxis]
     row_ends = np.arange(0, columns.size + 1, k + 1)
     L = csr_array((entries.ravel(), columns.ravel(), row_ends), shape=(n_centers, len(X)))
     D = np.zeros(len(X))
-    D[centers] = 1.0
+    D[centers] = weights
     return L, D

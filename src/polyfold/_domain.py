@@ -1,0 +1,87 @@
+"""What the training samples cover, so that a map can tell when it extrapolates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+#: The edge of the domain: this share of the training samples lies within.
+COVERED = 0.99
+
+#: Most directions that a domain tells apart; along the others only the distance off them counts.
+MAX_DIRECTIONS = 30
+
+#: Directions along which the samples extend less than this share of the most count as if they extended so far.
+THINNEST = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """An ellipsoid about the training samples, and how far they lie off its directions.
+
+    Attributes
+    ----------
+    center : ndarray of shape (n_columns,)
+        Mean of the samples, in their own units.
+    directions : ndarray of shape (n_coordinates, n_directions)
+        Orthonormal, in the coordinates of the map.
+    spreads : ndarray of shape (n_directions,)
+        Standard deviation along each.
+    reach : float
+        Mahalanobis distance that 99 % of the training samples do not exceed.
+    thickness : float
+        Distance off the directions that 99 % do not exceed; 0 where there is nothing off them.
+    """
+
+    center: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    reach: float
+    thickness: float
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.float64], ...]:
+        """The arrays, in order."""
+        return self.center, self.directions, self.spreads
+
+    def score(self, coordinates: NDArray[np.float64], squared_lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how far out each sample is, 1 being the edge.
+
+        Parameters
+        ----------
+        coordinates : ndarray of shape (n_samples, n_coordinates)
+            Of the samples less `center`.
+        squared_lengths : ndarray of shape (n_samples,)
+            Of the samples less `center`, all columns.
+        """
+        distances, off = self.measure(coordinates, squared_lengths)
+        return np.maximum(distances / self.reach, off / self.thickness if self.thickness else 0.0)
+
+    def measure(
+        self, coordinates: NDArray[np.float64], squared_lengths: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the Mahalanobis distance along the directions, and the distance off them."""
+        along = coordinates @ self.directions
+        distances = np.linalg.norm(along / self.spreads, axis=1)
+        return distances, np.sqrt(np.maximum(squared_lengths - np.square(along).sum(axis=1), 0.0))
+
+
+def learn_domain(
+    center: NDArray[np.float64], coordinates: NDArray[np.float64], squared_lengths: NDArray[np.float64]
+) -> Domain:
+    """Learn the domain of samples given by their coordinates and lengths about `center`."""
+    variances, directions = eigh(coordinates.T @ coordinates / len(coordinates))
+    keep = slice(None, -MAX_DIRECTIONS - 1, -1)
+    spreads = np.sqrt(np.maximum(variances[keep], 0.0))
+    spreads = np.maximum(spreads, THINNEST * spreads[0]) if spreads[0] > 0 else np.ones_like(spreads)
+    directions = np.ascontiguousarray(directions[:, keep])
+    distances, off = Domain(center, directions, spreads, 1.0, 0.0).measure(coordinates, squared_lengths)
+    reach = float(np.quantile(distances, COVERED)) or 1.0
+    is_whole = directions.shape[1] == len(center)
+    thickness = (
+        0.0 if is_whole else max(float(np.quantile(off, COVERED)), THINNEST * float(np.linalg.norm(spreads)))
+    )
+    return Domain(center, directions, spreads, reach, thickness)

@@ -1,0 +1,141 @@
+"""The strength of the ridge, chosen by cross-validation of the objective on held-out samples.
+
+The Gram pair is a sum over samples, so a fold is a small pair of its own, and leaving it out is a subtraction: no
+pass over the data is repeated. Sample i is in fold i mod K, whatever the seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from polyfold._blocks import show_progress
+from polyfold._eigen import SHIFT, Whitening
+from polyfold._gram import GramPair
+
+#: Ridges that "auto" chooses from.
+ALPHAS = np.concatenate([[0.0], 10.0 ** np.arange(-6, 0.5, 0.5)])
+
+#: A held-out objective below this share of the mean eigenvalue is rounding.
+PERFECT = 1e-12
+
+#: Up to this many features a dense eigensolver is the quicker one.
+DENSE_SIZE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeCurve:
+    """What each ridge does on held-out folds.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (n_alphas,)
+    objectives : ndarray of shape (n_alphas,)
+        Geometric mean of ``tr(Vᵀ A_f V) / tr(Vᵀ B_f V)`` over the folds f, V learned from the others; infinite
+        where the others do not determine V. Geometric, so that one bad edge in one fold does not decide.
+    spreads : ndarray of shape (n_alphas, n_components)
+        Standard deviation of each coordinate on held-out samples over that on the samples it was learned from.
+    """
+
+    alphas: NDArray[np.float64]
+    objectives: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+
+    @property
+    def best(self) -> int:
+        """Position of the ridge with the smallest objective; the first, where the samples are too few to tell."""
+        return int(np.argmin(self.objectives))
+
+    @property
+    def best_alpha(self) -> float:
+        """The ridge with the smallest objective."""
+        return float(self.alphas[self.best])
+
+
+@dataclass(frozen=True, eq=False)
+class WhitenedFold:
+    """One fold in the whitened basis: its share of A, its share of B, and the sum of its centred features."""
+
+    A: NDArray[np.float64]
+    B: NDArray[np.float64]
+    feature_sum: NDArray[np.float64]
+    weight_sum: float
+
+
+def whiten_fold(fold: GramPair, mean: NDArray[np.float64], W: NDArray[np.float64]) -> WhitenedFold:
+    """Write the sums of a fold in the whitened basis W, features less `mean`."""
+    about_mean = fold.feature_sum - fold.weight_sum * mean
+    B = fold.B - np.outer(mean, about_mean) - np.outer(fold.feature_sum, mean)
+    return WhitenedFold(W.T @ fold.A @ W, W.T @ B @ W, about_mean @ W, fold.weight_sum)
+
+
+def cross_validate(
+    folds: list[GramPair],
+    mean: NDArray[np.float64],
+    whitening: Whitening,
+    n_components: int,
+    alphas: NDArray[np.float64],
+    *,
+    center: bool,
+    verbose: int,
+) -> RidgeCurve:
+    """Return the objective and the spread on held-out folds for each ridge."""
+    whitened = [whiten_fold(fold, mean, whitening.W) for fold in folds]
+    C = np.sum([fold.A for fold in whitened], axis=0)
+    weight_sum = sum(fold.weight_sum for fold in whitened)
+    logarithms = np.zeros(len(alphas))
+    ratios = np.zeros((len(alphas), n_components))
+    for fold in show_progress(whitened, len(whitened), "ridge", verbose):
+        C_rest = C - fold.A
+        B_rest = np.eye(len(C)) - fold.B
+        rest_weight = weight_sum - fold.weight_sum
+        if center:  # the rest has its own mean, as all features together sum to 0
+            B_rest -= np.outer(fold.feature_sum, fold.feature_sum) / rest_weight
+        typical = np.trace(C_rest) / len(C) or 1.0
+        for a, alpha in enumerate(alphas):
+            penalised = C_rest.copy()
+            penalised[np.diag_indices(len(C))] += typical * (alpha * whitening.penalty + SHIFT)
+            V = _best_directions(B_rest, penalised, n_components)
+            if V is None:
+                logarithms[a], ratios[a] = np.inf, np.nan
+                continue
+            mean_rest = -fold.feature_sum @ V / rest_weight if center else np.zeros(n_components)
+            variances = np.einsum("ij,ij->j", V, fold.B @ V) - 2 * mean_rest * (fold.feature_sum @ V)
+            variances += fold.weight_sum * mean_rest**2
+            objective = np.einsum("ij,ij->", V, fold.A @ V) / max(variances.sum(), np.finfo(float).tiny)
+            logarithms[a] += np.log(max(objective, PERFECT * typical)) / len(folds)
+            ratios[a] += variances * rest_weight / fold.weight_sum / len(folds)
+    return RidgeCurve(alphas, np.exp(logarithms), np.sqrt(np.maximum(ratios, 0.0)))
+
+
+def _best_directions(
+    B: NDArray[np.float64], penalised: NDArray[np.float64], n_components: int
+) -> NDArray[np.float64] | None:
+    """Return V with VᵀBV = I of the largest ν in ``B v = ν penalised v``, or None where B's rank is too low.
+
+    The final fit takes care of all digits (`polyfold._eigen`); a comparison of ridges does with eight.
+    """
+    size = len(B)
+    try:
+        factor = cholesky(penalised, lower=True)
+        if size <= max(DENSE_SIZE, 4 * n_components):
+            inner = solve_triangular(factor, solve_triangular(factor, B, lower=True).T, lower=True)
+            nu, U = eigh(inner, subset_by_index=[size - n_components, size - 1])
+        else:
+
+            def apply(v: NDArray[np.float64]) -> NDArray[np.float64]:
+                back = solve_triangular(factor, v, lower=True, trans="T")
+                return np.asarray(solve_triangular(factor, B @ back, lower=True))
+
+            inner = LinearOperator((size, size), matvec=apply)
+            nu, U = eigsh(inner, n_components, which="LA", v0=np.ones(size), tol=1e-8)
+    except (LinAlgError, ArpackError):
+        return None
+    if not nu.min() > 1e-12 * nu.max():
+        return None
+    V = solve_triangular(factor, U[:, np.argsort(-nu)], lower=True, trans="T")
+    return np.asarray(V / np.sqrt(np.einsum("ij,ij->j", V, B @ V)))
