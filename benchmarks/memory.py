@@ -4,7 +4,7 @@
 
 The formula, in bytes, for N samples of n columns, d features, k neighbours, r axes and one thread:
 
-    8 (4 N n + 2 N r + 2 N k + 35 d²) + 350 MB
+    8 (3 N n + 2 N r + 3 N k + 35 d²) + 350 MB
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 
 
 def predict(n_samples: int, n_columns: int, n_features: int, n_axes: int, k: int) -> float:
-    floats = 4 * n_samples * n_columns + 2 * n_samples * n_axes + 2 * n_samples * k + 35 * n_features**2
+    floats = n_samples * (3 * n_columns + 2 * n_axes + 3 * k) + 35 * n_features**2
     return 8 * floats + 350e6
 
 

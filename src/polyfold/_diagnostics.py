@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 #: A coordinate that spreads this much more, or less, on held-out samples does not generalise.
 SPREAD_LIMIT = 2.0
 
+#: So does a map that keeps local relations this many times worse on them.
+GROWTH_LIMIT = 10.0
+
 #: A column with more than this share of the variance hides the others.
 DOMINANT_SHARE = 0.99
+
+
+CURE = 'Use alpha="auto" and reduce="auto", lower `degree`, raise `n_neighbors` or add samples.'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +62,9 @@ class Diagnostics:
         The ridge used.
     alpha_curve : ndarray of shape (n_alphas, 2)
         Each ridge tried and its objective on held-out folds.
+    training_objective, held_out_objective : float
+        What is minimised, without the ridge, on all samples and on held-out folds: the mean squared residual of
+        local relations over the variance of the coordinates.
     held_out_spread : ndarray of shape (n_components,)
         Standard deviation of each coordinate on held-out folds over that on the samples it was learned from.
     round_trip_error : float or None
@@ -84,6 +93,8 @@ class Diagnostics:
     condition: float
     alpha: float
     alpha_curve: NDArray[np.float64]
+    training_objective: float
+    held_out_objective: float
     held_out_spread: NDArray[np.float64]
     round_trip_error: float | None
     chosen: frozenset[str]
@@ -97,6 +108,7 @@ class Diagnostics:
             ("measured in", self._describe_space()),
             ("features", self._describe_features()),
             ("ridge", self._describe_alpha()),
+            ("objective", f"{self.training_objective:.2g} on all samples, {self.held_out_objective:.2g} held out"),
             ("held-out spread", self._describe_spread()),
         ]
         if self.round_trip_error is not None:
@@ -141,9 +153,10 @@ class Diagnostics:
     def _describe_alpha(self) -> str:
         if "alpha" not in self.chosen:
             return f"{self.alpha:.3g} (given)"
-        objectives = self.alpha_curve[:, 1]
-        without, best = objectives[0], objectives.min()
-        return f"{self.alpha:.2g} (auto: objective on held-out folds {best:.2g}, without a ridge {without:.2g})"
+        without = self.alpha_curve[0, 1]
+        return (
+            f"{self.alpha:.2g} (auto: the best on held-out folds; without a ridge the objective is {without:.2g})"
+        )
 
     def _describe_spread(self) -> str:
         return ", ".join(f"{spread:.2f}" for spread in self.held_out_spread) + " of the training spread"
@@ -174,22 +187,28 @@ def _find_trouble(diagnostics: Diagnostics) -> list[str]:
         )
     if diagnostics.n_columns > 1 and diagnostics.dominant_share > DOMINANT_SHARE:
         messages.append(
-            f"Column {diagnostics.dominant_column} carries {diagnostics.dominant_share:.2%} of the variance, so "
-            "that distances hardly see the other columns. If columns have different units, standardise them first, "
+            f"Column {diagnostics.dominant_column} carries {diagnostics.dominant_share:.2%} of the variance: "
+            "distances hardly see the other columns. If columns have different units, standardise them first, "
             "for example with sklearn.preprocessing.StandardScaler; if an outlier makes the variance, remove it."
         )
     if diagnostics.rank < diagnostics.n_features:
         messages.append(
             f"Only {diagnostics.rank} of {diagnostics.n_features} polynomial features are linearly independent "
             f"on these {diagnostics.n_samples} samples; the map uses those. Lower `degree`, drop constant or "
-            "repeated columns, add samples, or remove outliers that dwarf the rest."
+            "repeated columns, standardise columns of different units, add samples, or remove outliers that dwarf "
+            "the rest."
         )
     spreads = np.maximum(diagnostics.held_out_spread, 1e-12)
     worst = diagnostics.held_out_spread[np.argmax(np.abs(np.log(spreads)))]
+    growth = diagnostics.held_out_objective / max(diagnostics.training_objective, np.finfo(float).tiny)
     if worst < 1 / SPREAD_LIMIT or worst > SPREAD_LIMIT:
         messages.append(
             f"The map does not generalise: on held-out folds a coordinate spreads {worst:.2f} times as much as on "
-            'the samples it was learned from. Use alpha="auto" and reduce="auto", lower `degree`, raise '
-            "`n_neighbors` or add samples."
+            f"the samples it was learned from. {CURE}"
+        )
+    elif GROWTH_LIMIT < growth < np.inf:
+        messages.append(
+            f"The map does not generalise: it keeps local relations {growth:.0f} times worse on held-out folds "
+            f"than on the samples it was learned from. {CURE}"
         )
     return messages

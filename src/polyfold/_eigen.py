@@ -89,7 +89,7 @@ def whiten(B: NDArray[np.float64], T_inverse: NDArray[np.float64], n_components:
         raise ValueError(
             f"`n_components`={n_components} exceeds the rank of the features: only {rank} of {len(B)} are "
             "linearly independent on these samples. Lower `n_components`, raise `degree`, add samples or columns "
-            "that vary, or remove outliers that dwarf the rest."
+            "that vary, standardise columns of different units, or remove outliers that dwarf the rest."
         )
     rough = Whitening((T_inverse @ Wt[:rank].T) / singular[:rank], singular[:rank])
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations_with_replacement, permutations
 from math import comb, factorial, prod
 from typing import NamedTuple
@@ -16,6 +16,9 @@ MAX_TERMS = 100_000
 
 #: Beyond this many, not even those are looked for.
 MAX_SEARCHED = 200_000_000
+
+#: How many terms more than are wanted gather before the smaller ones are dropped.
+PRUNE_BEYOND = 1_000
 
 #: Entries of the symmetric tensors of a map with principal axes.
 MAX_TENSOR = 10_000_000
@@ -79,7 +82,28 @@ def count_orders(factors: tuple[int, ...]) -> int:
     return factorial(len(factors)) // prod(map(factorial, Counter(factors).values()))
 
 
-def project_polynomial(polynomial: Polynomial, axes: NDArray[np.float64]) -> Iterator[list[Term]]:
+class TermBlock(NamedTuple):
+    """Some terms: the columns of the i-th, the degree of each, and coefficients of shape (n_terms, n_outputs)."""
+
+    columns_of: Callable[[int], tuple[int, ...]]
+    degrees: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+
+    def list_terms(self, chosen: Iterable[int] | None = None) -> list[Term]:
+        """Return the terms at the positions `chosen`, or all."""
+        positions = range(len(self.coefficients)) if chosen is None else chosen
+        return [Term(self.columns_of(int(i)), self.coefficients[i]) for i in positions]
+
+
+def block_polynomial(polynomial: Polynomial, scale: float) -> TermBlock:
+    """List the terms of a polynomial in ``z = x / scale`` as terms in x."""
+    factors = [list_factors(powers) for powers in polynomial]
+    degrees = np.array([float(len(f)) for f in factors])
+    coefficients = np.stack(list(polynomial.values())) / np.power(scale, degrees)[:, np.newaxis]
+    return TermBlock(factors.__getitem__, degrees, coefficients)
+
+
+def project_polynomial(polynomial: Polynomial, axes: NDArray[np.float64]) -> Iterator[TermBlock]:
     """Rewrite a polynomial in ``z = axesᵀ x`` as one in x, some terms at a time.
 
     The part of degree q is a symmetric tensor with one index per factor; each index is contracted with the axes.
@@ -89,20 +113,24 @@ def project_polynomial(polynomial: Polynomial, axes: NDArray[np.float64]) -> Ite
     for powers, coefficients in polynomial.items():
         by_degree.setdefault(sum(powers), {})[powers] = coefficients
     for q in sorted(by_degree):
-        tensor = _build_tensor(by_degree[q], q, n_axes)
         if q == 0:
-            yield [Term((), tensor)]
+            yield block_polynomial(by_degree[q], 1.0)
             continue
+        tensor = _build_tensor(by_degree[q], q, n_axes)
         for prefix in combinations_with_replacement(range(n_columns), q - 1):
             entries = tensor
             for column in prefix:
                 entries = np.tensordot(axes[column], entries, axes=1)
             first = prefix[-1] if prefix else 0
-            block = axes[first:] @ entries
-            yield [
-                Term(factors, count_orders(factors) * row)
-                for factors, row in (((*prefix, first + i), row) for i, row in enumerate(block))
-            ]
+            unlike = count_orders((*prefix, n_columns))  # orders where the last factor is unlike the others
+            block = axes[first:] @ entries * unlike
+            if prefix:
+                block[0] *= count_orders((*prefix, first)) / unlike
+
+            def columns_of(i: int, prefix: tuple[int, ...] = prefix, first: int = first) -> tuple[int, ...]:
+                return (*prefix, first + i)
+
+            yield TermBlock(columns_of, np.full(len(block), float(q)), block)
 
 
 def _build_tensor(polynomial: Polynomial, q: int, n_axes: int) -> NDArray[np.float64]:
@@ -122,15 +150,19 @@ def _build_tensor(polynomial: Polynomial, q: int, n_axes: int) -> NDArray[np.flo
     return tensor
 
 
-def keep_largest(blocks: Iterable[list[Term]], largest: int, scale: float) -> list[Term]:
+def keep_largest(blocks: Iterable[TermBlock], largest: int, scale: float) -> list[Term]:
     """Return the terms with the largest value at columns of size `scale`, in any coordinate, largest first."""
-
-    def size(term: Term) -> float:
-        return float(np.abs(term.coefficients).max()) * scale ** len(term.columns)
-
-    kept: list[Term] = []
+    kept: list[tuple[float, Term]] = []
+    threshold = 0.0
     for block in blocks:
-        kept += block
-        if len(kept) > 4 * largest + 10_000:
-            kept = sorted(kept, key=size, reverse=True)[:largest]
-    return sorted(kept, key=size, reverse=True)[:largest]
+        sizes = np.abs(block.coefficients).max(axis=1) * scale**block.degrees
+        chosen = np.flatnonzero(sizes >= threshold)
+        kept += zip(sizes[chosen].tolist(), block.list_terms(chosen), strict=True)
+        if len(kept) > largest + PRUNE_BEYOND:
+            kept = _sort_terms(kept)[:largest]
+            threshold = kept[-1][0]
+    return [term for _, term in _sort_terms(kept)[:largest]]
+
+
+def _sort_terms(sized: list[tuple[float, Term]]) -> list[tuple[float, Term]]:
+    return sorted(sized, key=lambda entry: entry[0], reverse=True)

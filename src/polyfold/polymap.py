@@ -16,9 +16,10 @@ from polyfold._domain import Domain
 from polyfold._terms import (
     Polynomial,
     Term,
+    TermBlock,
+    block_polynomial,
     check_term_count,
     keep_largest,
-    list_factors,
     project_polynomial,
     shift_polynomial,
 )
@@ -266,16 +267,16 @@ class PolynomialMap:
         blocks = self._expand_terms(np.zeros(self.n_inputs) if centered else self.shift)
         if largest is not None:
             return keep_largest(blocks, largest, self.scale)
-        return sorted((term for block in blocks for term in block), key=lambda term: (len(term[0]), term[0]))
+        terms = (term for block in blocks for term in block.list_terms())
+        return sorted(terms, key=lambda term: (len(term.columns), term.columns))
 
-    def _expand_terms(self, shift: NDArray[np.float64]) -> Iterator[list[Term]]:
+    def _expand_terms(self, shift: NDArray[np.float64]) -> Iterator[TermBlock]:
         table = self._monomials
         coefficients = self.coefficients * table.expand(np.ones((1, self.n_axes))).T
         polynomial: Polynomial = {(0,) * self.n_axes: self.offset}
         polynomial |= {tuple(map(int, e)): c for e, c in zip(table.exponents, coefficients, strict=True)}
         if self.axes is None:
-            polynomial = shift_polynomial(polynomial, shift / self.scale)
-            yield [Term(list_factors(powers), c / self.scale ** sum(powers)) for powers, c in polynomial.items()]
+            yield block_polynomial(shift_polynomial(polynomial, shift / self.scale), self.scale)
         else:
             polynomial = shift_polynomial(polynomial, shift @ self.axes / self.scale)
             yield from project_polynomial(polynomial, self.axes / self.scale)

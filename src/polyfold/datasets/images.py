@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,9 +184,9 @@ def load_arrays(source: Source, path: str | os.PathLike[str] | None) -> dict[str
     """Find the file of a data set, and read and check its arrays."""
     file = find_file(source, path)
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        with file.open("rb") as content, np.load(content, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise ValueError(f"{file} is not a readable .npz file: {error}") from error
     if "x_train" in arrays:  # the layout that MNIST is published in
         arrays = join_subsets(arrays)
