@@ -21,8 +21,10 @@ $(INSTALLED)-%: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-demo: $(INSTALLED)-plot ## fit the Swiss roll, place 10,000 unseen points, draw them
+demo: $(INSTALLED)-plot ## unroll the Swiss roll, map handwritten digits, draw both
 	$(BIN)/python examples/demo.py
+	@echo
+	$(BIN)/python examples/real_data.py
 
 test: $(INSTALLED)-test ## the whole test suite
 	$(BIN)/python -m pytest
@@ -45,4 +47,4 @@ format: $(INSTALLED)-dev ## apply the formatter
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist demo_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests examples -name __pycache__ -type d -exec rm -rf {} +
+	find src tests examples benchmarks -name __pycache__ -type d -exec rm -rf {} +

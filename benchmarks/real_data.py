@@ -55,10 +55,13 @@ def spread(model, train, unseen):
     return model.transform(unseen).std(axis=0) / model.transform(train).std(axis=0)
 
 
-def measure_split(X, n_train, n_unseen, compare, seed, parameters):
+def draw_split(X, n_train, n_unseen, seed):
     order = np.random.default_rng(seed).permutation(len(X))
-    train = X[order[:n_train]].astype(float)
-    unseen = X[order[n_train : n_train + n_unseen]].astype(float)
+    return X[order[:n_train]].astype(float), X[order[n_train : n_train + n_unseen]].astype(float)
+
+
+def measure_split(X, n_train, n_unseen, compare, seed, parameters):
+    train, unseen = draw_split(X, n_train, n_unseen, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = NPPE(**parameters).fit(train)
@@ -72,6 +75,7 @@ def measure_split(X, n_train, n_unseen, compare, seed, parameters):
         "k": model.n_neighbors_,
         "alpha": model.alpha_,
         "space": model.diagnostics_.space,
+        "dimension": model.diagnostics_.intrinsic_dimension,
     }
     if compare:
         lle = LocallyLinearEmbedding(n_neighbors=model.n_neighbors_, n_components=2, random_state=0).fit(train)
