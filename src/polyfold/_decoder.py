@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
 from polyfold._basis import build_basis, count_features
+from polyfold._domain import learn_domain
 from polyfold.polymap import PolynomialMap
 
 #: Degrees that leave-one-out chooses from.
@@ -16,6 +17,9 @@ DEGREES = range(1, 10)
 
 #: At most this many features, and a fifth of the samples: each degree costs a singular value decomposition.
 MAX_FEATURES = 150
+
+#: A simpler polynomial is taken whose error is at most this much larger than the smallest.
+TOLERANCE = 1.1
 
 #: Ridges that leave-one-out chooses from, in units of the largest squared singular value of the features.
 RIDGES = 10.0 ** np.arange(-14, 0.5, 1.0)
@@ -30,7 +34,9 @@ class Decoder:
 
 
 def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights: NDArray[np.float64]) -> Decoder:
-    """Fit the polynomial, of the degree and ridge that predict left-out samples best.
+    """Fit the simplest polynomial that predicts left-out samples as well as the best does.
+
+    The simplest is that of the lowest degree and, within it, the largest ridge.
 
     With features ``F = U S Vᵀ`` (centred, rows times √weight) the fit of ridge ρ is ``U diag(s²/(s² + ρ)) Uᵀ T``,
     and leaving sample i out divides its residual by 1 − h_i, h the diagonal of that hat matrix.
@@ -47,24 +53,31 @@ def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights:
     roots = np.sqrt(weights)[:, np.newaxis]
     T = (targets - mean) * roots
     limit = max(min(MAX_FEATURES, len(Y) // 5), Y.shape[1])
-    best: Decoder | None = None
+    candidates: list[tuple[float, PolynomialMap]] = []  # the simplest first
     for degree in DEGREES:
         if count_features("kronecker", Y.shape[1], degree) > limit:
             break
         features = build_basis("kronecker", Y.shape[1], degree).expand((Y - shift) / scale)
         center = np.average(features, axis=0, weights=weights)
         U, s, Vt = svd((features - center) * roots, full_matrices=False)
-        leverage_of_mean = weights / weights.sum()
         UtT, squares = U.T @ T, np.square(s)
-        for ridge in RIDGES * squares[0]:
-            shrink = squares / (squares + ridge) if ridge > 0 else np.zeros_like(squares)
-            freedom = 1 - leverage_of_mean - np.square(U) @ shrink
+        for ridge in RIDGES[::-1] * (squares[0] or 1.0):
+            shrink = squares / (squares + ridge)
+            freedom = 1 - weights / weights.sum() - np.square(U) @ shrink
             left_out = (T - U @ (shrink[:, np.newaxis] * UtT)) / np.maximum(freedom, 1e-12)[:, np.newaxis]
-            error = float(np.square(left_out).sum())
-            if best is None or error < best.squared_error:
-                inverse = np.divide(shrink, s, out=np.zeros_like(s), where=s > 0)
-                V = Vt.T @ (inverse[:, np.newaxis] * UtT)
-                decoder = PolynomialMap(shift, scale, "kronecker", degree, V, mean - center @ V)
-                best = Decoder(decoder, error)
-    assert best is not None  # degree 1 always fits the limit
-    return best
+            V = Vt.T @ ((s / (squares + ridge))[:, np.newaxis] * UtT)
+            decoder = PolynomialMap(shift, scale, "kronecker", degree, V, mean - center @ V)
+            candidates.append((float(np.square(left_out).sum()), decoder))
+    error, decoder = _choose_simplest(candidates)
+    covered = learn_domain(shift, (Y - shift) / scale, np.square((Y - shift) / scale).sum(axis=1))
+    return Decoder(replace(decoder, domain=covered), error)
+
+
+def _choose_simplest(candidates: list[tuple[float, PolynomialMap]]) -> tuple[float, PolynomialMap]:
+    """Return the first whose error is within TOLERANCE of the smallest.
+
+    The very smallest is often of a high degree that gains next to nothing where samples are many and swings far
+    out where they are few.
+    """
+    smallest = min(error for error, _ in candidates)
+    return next(candidate for candidate in candidates if candidate[0] <= TOLERANCE * smallest)

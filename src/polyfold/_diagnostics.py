@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +14,19 @@ from numpy.typing import NDArray
 SPREAD_LIMIT = 2.0
 
 #: So does a map that keeps local relations this many times worse on them.
-GROWTH_LIMIT = 10.0
+GROWTH_LIMIT = 100.0
 
 #: A column with more than this share of the variance hides the others.
 DOMINANT_SHARE = 0.99
 
+#: In a table of at most so many columns, a column with so small a share of the largest deviation is unseen.
+FEW_COLUMNS, SCALE_LIMIT = 50, 1e4
 
-CURE = 'Use alpha="auto" and reduce="auto", lower `degree`, raise `n_neighbors` or add samples.'
+
+STANDARDISE = (
+    "If columns have different units, standardise them first, for example with "
+    "sklearn.preprocessing.StandardScaler"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,10 +37,12 @@ class Diagnostics:
     ----------
     n_samples, n_columns : int
         Of X, samples of weight 0 left out.
-    dominant_column : int
-        The column with the largest variance.
+    dominant_column : str
+        The name, or else the position, of the column with the largest variance.
     dominant_share : float
         Its share of the variance of all columns.
+    scale_range : float
+        The largest over the smallest standard deviation of the columns that vary.
     n_duplicates : int
         Samples that repeat an earlier one exactly.
     intrinsic_dimension : float
@@ -63,8 +72,8 @@ class Diagnostics:
     alpha_curve : ndarray of shape (n_alphas, 2)
         Each ridge tried and its objective on held-out folds.
     training_objective, held_out_objective : float
-        What is minimised, without the ridge, on all samples and on held-out folds: the mean squared residual of
-        local relations over the variance of the coordinates.
+        What is minimised, without the ridge: the squared residuals of local relations over the variance of the
+        coordinates, on folds that the map was learned from and on folds that it was not; geometric means.
     held_out_spread : ndarray of shape (n_components,)
         Standard deviation of each coordinate on held-out folds over that on the samples it was learned from.
     round_trip_error : float or None
@@ -76,8 +85,9 @@ class Diagnostics:
 
     n_samples: int
     n_columns: int
-    dominant_column: int
+    dominant_column: str
     dominant_share: float
+    scale_range: float
     n_duplicates: int
     intrinsic_dimension: float
     n_neighbors: int
@@ -108,7 +118,7 @@ class Diagnostics:
             ("measured in", self._describe_space()),
             ("features", self._describe_features()),
             ("ridge", self._describe_alpha()),
-            ("objective", f"{self.training_objective:.2g} on all samples, {self.held_out_objective:.2g} held out"),
+            ("objective", self._describe_objective()),
             ("held-out spread", self._describe_spread()),
         ]
         if self.round_trip_error is not None:
@@ -131,7 +141,7 @@ class Diagnostics:
     def _describe_axes(self) -> str:
         if self.n_axes is None:
             return "all used as they are"
-        why = "auto: what features and samples allow" if "reduce" in self.chosen else "given"
+        why = "auto: up to 500 features and 0.8 for each sample" if "reduce" in self.chosen else "given"
         return f"{self.n_axes} principal axes ({why}), {self.explained_variance:.1%} of the variance"
 
     def _describe_space(self) -> str:
@@ -140,8 +150,8 @@ class Diagnostics:
             return where[self.space]
         other = "axes" if self.space == "columns" else "columns"
         return (
-            f"{where[self.space]} (a trial scored {self.space_scores[self.space]:.3f}, in {where[other]} "
-            f"{self.space_scores[other]:.3f})"
+            f"{where[self.space]} (co-ranking AUC of a trial {self.space_scores[self.space]:.3f}, in "
+            f"{where[other]} {self.space_scores[other]:.3f}; the columns must be 3 % better)"
         )
 
     def _describe_features(self) -> str:
@@ -155,8 +165,11 @@ class Diagnostics:
             return f"{self.alpha:.3g} (given)"
         without = self.alpha_curve[0, 1]
         return (
-            f"{self.alpha:.2g} (auto: the best on held-out folds; without a ridge the objective is {without:.2g})"
+            f"{self.alpha:.2g} (auto: the best objective on held-out folds; without a ridge it is {without:.2g})"
         )
+
+    def _describe_objective(self) -> str:
+        return f"{self.training_objective:.2g} on training folds, {self.held_out_objective:.2g} on held-out ones"
 
     def _describe_spread(self) -> str:
         return ", ".join(f"{spread:.2f}" for spread in self.held_out_spread) + " of the training spread"
@@ -165,10 +178,21 @@ class Diagnostics:
         printer.text(repr(self))
 
 
-def warn_about(diagnostics: Diagnostics, *, stacklevel: int) -> None:
-    """Warn of what may spoil the embedding, each time with a cure."""
+def warn_about(diagnostics: Diagnostics) -> None:
+    """Warn of what may spoil the embedding, each time with a cure, at the line that called the library."""
     for message in _find_trouble(diagnostics):
-        warnings.warn(message, stacklevel=stacklevel + 1)
+        warnings.warn(message, stacklevel=_count_frames_within())
+
+
+def _count_frames_within() -> int:
+    """Count the frames of this library and of scikit-learn that lie between the caller and a warning."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "polyfold",
+        "sklearn",
+    ):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _find_trouble(diagnostics: Diagnostics) -> list[str]:
@@ -188,8 +212,12 @@ def _find_trouble(diagnostics: Diagnostics) -> list[str]:
     if diagnostics.n_columns > 1 and diagnostics.dominant_share > DOMINANT_SHARE:
         messages.append(
             f"Column {diagnostics.dominant_column} carries {diagnostics.dominant_share:.2%} of the variance: "
-            "distances hardly see the other columns. If columns have different units, standardise them first, "
-            "for example with sklearn.preprocessing.StandardScaler; if an outlier makes the variance, remove it."
+            f"distances hardly see the other columns. {STANDARDISE}; if an outlier makes the variance, remove it."
+        )
+    elif diagnostics.n_columns <= FEW_COLUMNS and diagnostics.scale_range > SCALE_LIMIT:
+        messages.append(
+            f"Standard deviations of the columns differ by a factor of {diagnostics.scale_range:.0e}: distances "
+            f"do not see the smallest. {STANDARDISE}."
         )
     if diagnostics.rank < diagnostics.n_features:
         messages.append(
@@ -204,11 +232,18 @@ def _find_trouble(diagnostics: Diagnostics) -> list[str]:
     if worst < 1 / SPREAD_LIMIT or worst > SPREAD_LIMIT:
         messages.append(
             f"The map does not generalise: on held-out folds a coordinate spreads {worst:.2f} times as much as on "
-            f"the samples it was learned from. {CURE}"
+            f"the samples it was learned from. {_advise(diagnostics)}"
         )
     elif GROWTH_LIMIT < growth < np.inf:
         messages.append(
             f"The map does not generalise: it keeps local relations {growth:.0f} times worse on held-out folds "
-            f"than on the samples it was learned from. {CURE}"
+            f"than on the samples it was learned from. {_advise(diagnostics)}"
         )
     return messages
+
+
+def _advise(diagnostics: Diagnostics) -> str:
+    """Say how to make a map generalise: first by what is not yet automatic."""
+    automatic = " and ".join(f'{name}="auto"' for name in ("alpha", "reduce") if name not in diagnostics.chosen)
+    rest = "ower `degree`, raise `n_neighbors` or add samples."
+    return f"Use {automatic}, l{rest}" if automatic else f"L{rest}"

@@ -112,6 +112,17 @@ def cross_validate(
     return RidgeCurve(alphas, np.exp(logarithms), np.sqrt(np.maximum(ratios, 0.0)))
 
 
+def average_objective(folds: list[GramPair], mean: NDArray[np.float64], V: NDArray[np.float64]) -> float:
+    """Return the objective of V averaged over folds as in the curve, though V was learned from all of them."""
+    ratios = []
+    for fold in folds:
+        about_mean = fold.B - np.outer(mean, fold.feature_sum) - np.outer(fold.feature_sum, mean)
+        about_mean += fold.weight_sum * np.outer(mean, mean)
+        variance = np.einsum("ij,ij->", V, about_mean @ V)
+        ratios.append(np.einsum("ij,ij->", V, fold.A @ V) / max(variance, np.finfo(float).tiny))
+    return float(np.exp(np.mean(np.log(np.maximum(ratios, np.finfo(float).tiny)))))
+
+
 def _best_directions(
     B: NDArray[np.float64], penalised: NDArray[np.float64], n_components: int
 ) -> NDArray[np.float64] | None:

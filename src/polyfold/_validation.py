@@ -17,11 +17,11 @@ def check_integer(name: str, value: Any, minimum: int) -> int:
     return int(value)
 
 
-def check_nonnegative(name: str, value: Any) -> float:
-    """Return `value` as a float, or say why it is not a finite number of at least 0."""
+def check_nonnegative(name: str, value: Any, *, alternative: str = "") -> float:
+    """Return `value` as a float, or say why it is not a finite number of at least 0 (nor the `alternative`)."""
     is_number = isinstance(value, Real) and not is_bool(value)
     if not is_number or not np.isfinite(value) or value < 0:
-        raise ValueError(f"`{name}` must be a finite number >= 0, got {value!r}.")
+        raise ValueError(f"`{name}` must be {alternative}a finite number >= 0, got {value!r}.")
     return float(value)
 
 

@@ -30,7 +30,7 @@ from polyfold._neighbors import (
     find_exact_neighbors,
     find_transformer_neighbors,
 )
-from polyfold._ridge import ALPHAS, cross_validate
+from polyfold._ridge import ALPHAS, average_objective, cross_validate
 from polyfold._space import choose_space, compare_spaces
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.metrics import coranking_auc
@@ -228,8 +228,9 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.diagnostics_ = Diagnostics(
             n_samples=len(coordinates),
             n_columns=samples.shape[1],
-            dominant_column=int(np.argmax(frame.variances)),
+            dominant_column=self._name_column(int(np.argmax(frame.variances))),
             dominant_share=float(frame.variances.max() / (frame.variances.sum() or 1.0)),
+            scale_range=_compare_scales(frame.variances),
             n_duplicates=count_duplicates(coordinates if columns is None else columns),
             intrinsic_dimension=graph.dimension,
             n_neighbors=graph.n_neighbors,
@@ -245,20 +246,23 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             condition=whitening.condition,
             alpha=curve.best_alpha,
             alpha_curve=np.column_stack([curve.alphas, curve.objectives]),
-            training_objective=float(np.einsum("ij,ij->", directions.vectors, gram.A @ directions.vectors))
-            / n_components,
+            training_objective=average_objective(folds, mean, directions.vectors),
             held_out_objective=float(curve.objectives[curve.best]),
             held_out_spread=curve.spreads[curve.best],
             round_trip_error=round_trip_error,
             chosen=frozenset(name for name in ("n_neighbors", "alpha", "reduce") if _is_auto(getattr(self, name))),
         )
-        warn_about(self.diagnostics_, stacklevel=3)
+        warn_about(self.diagnostics_)
         return self
+
+    def _name_column(self, position: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return str(position) if names is None else repr(str(names[position]))
 
     def _check_parameters(self) -> tuple[int, int, float | None, bool]:
         n_components = check_integer("n_components", self.n_components, 1)
         degree = check_integer("degree", self.degree, 1)
-        alpha = None if _is_auto(self.alpha) else check_nonnegative("alpha", self.alpha)
+        alpha = None if _is_auto(self.alpha) else check_nonnegative("alpha", self.alpha, alternative='"auto" or ')
         check_reduce(self.reduce)
         check_choice("graph", self.graph, OBJECTIVES)
         check_choice("basis", self.basis, {"auto", *BASES})
@@ -423,6 +427,12 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags.input_tags.sparse = self.reduce is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _compare_scales(variances: NDArray[np.float64]) -> float:
+    """Return the largest over the smallest standard deviation of the columns that vary."""
+    varying = variances[variances > 0]
+    return float(np.sqrt(varying.max() / varying.min())) if len(varying) else 1.0
 
 
 def _is_auto(value: Any) -> bool:

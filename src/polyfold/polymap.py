@@ -215,6 +215,8 @@ class PolynomialMap:
     def inverse(self, Y: ArrayLike) -> NDArray[np.float64]:
         """Return samples that lie at given coordinates, by the polynomial learned for the way back.
 
+        Away from the coordinates of training samples it extrapolates; ``decoder.extrapolation(Y)`` tells.
+
         Parameters
         ----------
         Y : array-like of shape (n_samples, n_outputs)

@@ -207,10 +207,10 @@ def join_subsets(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 def find_file(source: Source, path: str | os.PathLike[str] | None) -> Path:
     """Look for a data set's file in `path`, or in $POLYFOLD_DATA and the user's cache; fetch it, if possible."""
+    folder = os.environ.get(FOLDER_VARIABLE)
     if path is not None:
         candidates = [_file_in(source, path)]
     else:
-        folder = os.environ.get(FOLDER_VARIABLE)
         candidates = [_file_in(source, folder)] if folder else []
         cache = _cache_folder()
         candidates += [] if cache is None else [cache / source.file_name]
@@ -220,7 +220,8 @@ def find_file(source: Source, path: str | os.PathLike[str] | None) -> Path:
     if path is None and source.url is not None:
         return fetch(source)
     raise FileNotFoundError(
-        f"{source.title} not found; looked for {', '.join(map(str, candidates)) or source.file_name}. The set is "
+        f"{source.title} not found; looked for {' and '.join(map(str, candidates)) or source.file_name}"
+        f"{f' (${FOLDER_VARIABLE} is {folder})' if path is None and folder else ''}. The set is "
         f"published at {source.published}. Save it as {source.file_name} with "
         f"{' and '.join(source.arrays)} in it (numpy.savez_compressed), and pass its folder as `path` or set "
         f"${FOLDER_VARIABLE} to it."
