@@ -92,10 +92,10 @@ def far_from_the_origin(seed, size=1e-6, n_columns=2):
 def test_optimality(X, degree, basis, alpha, center, share):
     """(A + P) v = λ B v and VᵀBV = I, with A, B and P formed densely from the map's own coordinates."""
     k = min(6, len(X) - 1)
-    full = PolynomialEmbedding(1, n_neighbors=k, degree=degree, basis=basis, center=center, alpha=0).fit(X)
-    rank = full.diagnostics_.rank
+    parameters = {"n_neighbors": k, "degree": degree, "basis": basis, "center": center, "reduce": None}
+    rank = PolynomialEmbedding(1, alpha=0, **parameters).fit(X).diagnostics_.rank
     m = max(1, round(share * rank))
-    fitted = PolynomialEmbedding(m, n_neighbors=k, degree=degree, basis=basis, center=center, alpha=alpha).fit(X)
+    fitted = PolynomialEmbedding(m, alpha=alpha, **parameters).fit(X)
 
     learned = fitted.map_
     Z = (X - learned.shift) / learned.scale

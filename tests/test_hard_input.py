@@ -119,6 +119,7 @@ def test_fewer_samples_than_features(estimator):
     assert_sensible(fitted, X)
 
 
+@pytest.mark.filterwarnings("ignore:2 samples are too few to hold some out:UserWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_two_samples_and_one_column(estimator):
     with pytest.warns(UserWarning, match="Only 1 of 2"):

@@ -22,7 +22,9 @@ SHEET = make_twin_peaks(500, random_state=0)[0] @ RANDOM.normal(size=(3, 40)) + 
     ("reduce", "shape", "kind", "degree", "m", "expected"),
     [
         ("auto", (1000, 3), "auto", 2, 2, None),
-        ("auto", (1000, 10), "kronecker", 6, 2, None),
+        ("auto", (1000, 3), "kronecker", 15, 2, None),
+        ("auto", (1000, 10), "kronecker", 2, 2, None),
+        ("auto", (300, 10), "kronecker", 4, 2, 6),
         ("auto", (5000, 784), "auto", 2, 2, 30),
         ("auto", (5000, 784), "kronecker", 3, 2, 12),
         ("auto", (600, 256), "auto", 2, 2, 29),
@@ -73,9 +75,10 @@ def test_random_axes_are_the_same_every_time():
     assert np.linalg.norm(first[:4]) > 1.99
 
 
-@pytest.mark.parametrize("reduce", [4, 0.8, "auto"])
-def test_map_is_a_polynomial_of_the_columns(reduce):
+@pytest.mark.parametrize("reduce", [4, 0.8, np.float32(0.8), "auto"])
+def test_map_is_a_polynomial_of_the_columns(reduce, monkeypatch):
     """The same as an embedding of the principal components, where neighbourhoods are measured there."""
+    monkeypatch.setattr("polyfold._space.CLEARLY", np.inf)
     fitted = NPPE(reduce=reduce, n_neighbors=12, alpha=1e-3).fit(SHEET)
     r = fitted.diagnostics_.n_axes
     assert fitted.map_.n_axes == r
@@ -84,9 +87,9 @@ def test_map_is_a_polynomial_of_the_columns(reduce):
     assert fitted.diagnostics_.explained_variance == pytest.approx(
         scores.var(axis=0).sum() / SHEET.var(axis=0).sum()
     )
-    if fitted.diagnostics_.space == "axes":
-        direct = PolynomialEmbedding(reduce=None, basis="kronecker", n_neighbors=12, alpha=1e-3).fit(scores)
-        np.testing.assert_allclose(fitted.embedding_, direct.embedding_, atol=1e-9)
+    assert fitted.diagnostics_.space == "axes"
+    direct = PolynomialEmbedding(reduce=None, basis="kronecker", n_neighbors=12, alpha=1e-3).fit(scores)
+    np.testing.assert_allclose(fitted.embedding_, direct.embedding_, atol=1e-9)
 
 
 def test_neighbourhoods_are_measured_where_a_trial_scores_better(monkeypatch):

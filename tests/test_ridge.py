@@ -34,7 +34,9 @@ def held_out_the_long_way(fitted, X, k, alpha, center, n_folds=10):
         V = V[:, ::-1] / np.linalg.norm((rest - mean) @ V[:, ::-1], axis=0)
         placed = (U[held] - mean) @ V
         objectives.append(np.square(R[held] @ V).sum() / np.square(placed).sum())
-        ratios.append(np.square(placed).mean(axis=0) / np.square((rest - mean) @ V).mean(axis=0))
+        learned = (rest - mean) @ V
+        middle = learned.mean(axis=0)
+        ratios.append(np.square(placed - middle).mean(axis=0) / np.square(learned - middle).mean(axis=0))
     return np.exp(np.mean(np.log(objectives))), np.sqrt(np.mean(ratios, axis=0))
 
 
@@ -97,7 +99,8 @@ def test_a_map_that_does_not_generalise_says_so():
 
 
 def test_too_few_samples_to_tell():
-    fitted = NPPE(1, degree=1).fit([[0.0], [1.0]])
-    assert fitted.alpha_ == 0
+    with pytest.warns(UserWarning, match=r"2 samples are too few to hold some out.*`alpha` is 0\.001 by caution"):
+        fitted = NPPE(1, degree=1).fit([[0.0], [1.0]])
+    assert fitted.alpha_ == 1e-3
     assert np.isinf(fitted.diagnostics_.alpha_curve[:, 1]).all()
     assert np.isnan(fitted.diagnostics_.held_out_spread).all()

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 BASES = ("hadamard", "kronecker")
 
-#: A fit holds about ten square matrices of this size, 2 GB at the limit.
+#: A fit holds about 25 square matrices of this size, 5 GB at the limit.
 MAX_FEATURES = 5000
 
 
@@ -49,6 +49,14 @@ class MonomialBasis:
                 powers[f] = powers[parent]
             powers[f, variable] += 1
         return powers
+
+    @property
+    def factors_of(self) -> list[tuple[int, ...]]:
+        """The variables that are multiplied in each monomial, ascending."""
+        factors: list[tuple[int, ...]] = []
+        for parent, variable in zip(self.parents.tolist(), self.variables.tolist(), strict=True):
+            factors.append((*(factors[parent] if parent >= 0 else ()), variable))
+        return factors
 
     def expand(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the monomials of each row, shape (len(rows), n_features)."""
@@ -82,7 +90,7 @@ def choose_basis(kind: str, n_inputs: int, degree: int) -> str:
         raise ValueError(
             f'`degree`={degree} with basis="{kind}" on {n_inputs:,} columns makes {n_features:,} features, '
             f"above the limit of {MAX_FEATURES:,}. Lower `degree`, write the polynomial in fewer axes "
-            f'(reduce="auto"){cure}.'
+            f"(`reduce`){cure}."
         )
     return kind
 

@@ -75,7 +75,8 @@ class Diagnostics:
         What is minimised, without the ridge: the squared residuals of local relations over the variance of the
         coordinates, on folds that the map was learned from and on folds that it was not; geometric means.
     held_out_spread : ndarray of shape (n_components,)
-        Standard deviation of each coordinate on held-out folds over that on the samples it was learned from.
+        Spread of each coordinate about its training mean, on held-out folds over that on the others; NaN where
+        there are too few samples to hold some out.
     round_trip_error : float or None
         Share of the variance of X that is lost on the way to the coordinates and back, each sample left out of
         what brings it back.
@@ -225,6 +226,12 @@ def _find_trouble(diagnostics: Diagnostics) -> list[str]:
             f"on these {diagnostics.n_samples} samples; the map uses those. Lower `degree`, drop constant or "
             "repeated columns, standardise columns of different units, add samples, or remove outliers that dwarf "
             "the rest."
+        )
+    if not np.isfinite(diagnostics.held_out_objective):
+        caution = f", and `alpha` is {diagnostics.alpha:g} by caution" if "alpha" in diagnostics.chosen else ""
+        messages.append(
+            f"{diagnostics.n_samples} samples are too few to hold some out: whether the map generalises is not "
+            f"known{caution}. Add samples, or lower `degree` or `n_components`."
         )
     spreads = np.maximum(diagnostics.held_out_spread, 1e-12)
     worst = diagnostics.held_out_spread[np.argmax(np.abs(np.log(spreads)))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,16 @@ class Domain:
     reach: float
     thickness: float
 
+    def __post_init__(self) -> None:
+        for name in ("center", "directions", "spreads"):
+            array = np.array(getattr(self, name), dtype=np.float64, order="C")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor: pickle would bring the arrays back writable.
+        return type(self), (*self.arrays, self.reach, self.thickness)
+
     @property
     def arrays(self) -> tuple[NDArray[np.float64], ...]:
         """The arrays, in order."""
@@ -57,8 +68,9 @@ class Domain:
         squared_lengths : ndarray of shape (n_samples,)
             Of the samples less `center`, all columns.
         """
-        distances, off = self.measure(coordinates, squared_lengths)
-        return np.maximum(distances / self.reach, off / self.thickness if self.thickness else 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            distances, off = self.measure(coordinates, squared_lengths)
+            return np.maximum(distances / self.reach, off / self.thickness if self.thickness else 0.0)
 
     def measure(
         self, coordinates: NDArray[np.float64], squared_lengths: NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import issparse, vstack
 from sklearn.decomposition import PCA
 
 from polyfold._basis import count_features
@@ -19,8 +19,8 @@ FEATURE_BUDGET = 500
 #: ... and at most this many features for each sample, so that most of the samples still over-determine them.
 FEATURES_PER_SAMPLE = 0.8
 
-#: ``reduce="auto"`` leaves tables of up to this many columns as they are.
-FEW_COLUMNS = 10
+#: ``reduce="auto"`` leaves tables of up to this many columns as they are, whatever the degree.
+FEW_COLUMNS = 3
 
 #: Up to this many rows or columns the principal axes are exact, beyond it in both they are found at random.
 EXACT_SIZE = 2000
@@ -71,7 +71,7 @@ def choose_n_axes(reduce: Any, samples: Any, kind: str, degree: int, n_component
     """
     n_samples, n_columns = samples.shape
     if reduce is None or isinstance(reduce, (float, np.floating)):
-        return reduce
+        return None if reduce is None else float(reduce)
     if isinstance(reduce, str):
         n_axes = (
             n_columns
@@ -110,10 +110,13 @@ def build_frame(
         size = _rms_length(columns)
         columns /= size
         return Frame(shift, scale * size, None, 1.0, variances), columns, columns
-    axes, explained = find_principal_axes(columns, n_axes, random_state)
+    if issparse(columns):
+        _check_digits(shift / scale, variances)
+    axes, explained = find_principal_axes(columns, n_axes, random_state, center=center)
     coordinates = np.asarray(columns @ axes)
     if issparse(columns):
         coordinates -= (shift / scale) @ axes
+        coordinates *= bool(variances.any()) or not center  # equal samples differ by rounding only
     size = _rms_length(coordinates)
     frame = Frame(shift, scale * size, axes, explained, variances)
     return frame, (None if issparse(columns) else columns / size), coordinates / size
@@ -156,8 +159,20 @@ def _rms_length(coordinates: NDArray[np.float64]) -> float:
     return float(np.sqrt(np.einsum("ij,ij->", coordinates, coordinates) / len(coordinates))) or 1.0
 
 
-def find_principal_axes(columns: Any, n_axes: float | int, random_state: Any) -> tuple[NDArray[np.float64], float]:
+def _check_digits(means: NDArray[np.float64], variances: NDArray[np.float64]) -> None:
+    """Check that sparse columns, which cannot be shifted, are not all mean."""
+    if means @ means > 1e8 * variances.sum() > 0:
+        raise ValueError(
+            "X is sparse and its mean dwarfs its spread, so that digits are lost. Pass it dense, as X.toarray()."
+        )
+
+
+def find_principal_axes(
+    columns: Any, n_axes: float | int, random_state: Any, *, center: bool = True
+) -> tuple[NDArray[np.float64], float]:
     """Return leading principal axes, shape (n_columns, n_axes), and the share of variance within them.
+
+    Without `center` both are about zero instead of the mean.
 
     Exact up to EXACT_SIZE rows or columns. Beyond it a randomised solver (Lanczos for sparse columns) is used,
     from a fixed seed where `random_state` gives none: the same data get the same map.
@@ -178,7 +193,11 @@ def find_principal_axes(columns: Any, n_axes: float | int, random_state: Any) ->
     else:
         solver = "randomized"
     seed = 0 if random_state is None else random_state
-    with np.errstate(divide="ignore", invalid="ignore"):  # of constant columns; they have no variance to share
+    if not center:  # a table and its negative have mean zero
+        columns = vstack([columns, -columns]) if sparse else np.concatenate([columns, -columns])
+    if not _column_variances(columns).any():  # equal samples have no axes
+        return np.eye(n_columns, 1 if fraction else int(n_axes)), 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
         pca = PCA(n_axes, svd_solver=solver, random_state=seed).fit(columns)
         explained = float(np.nan_to_num(pca.explained_variance_ratio_.sum(), nan=1.0))
     axes, _ = np.linalg.qr(pca.components_.T)  # orthonormal to rounding, in the same order

@@ -130,7 +130,8 @@ def find_transformer_neighbors(
     if graph.shape != (n_samples, n_samples) or _contradicts(graph, rows, standard):
         raise ValueError(
             f"`neighbors` returned a graph of shape {graph.shape} that does not belong to these {n_samples} "
-            "samples. A fitted transformer must have been fitted on the X that is given to `fit`."
+            "samples. A fitted transformer must have been fitted on the X that is given to `fit`, less the "
+            "samples of weight 0."
         )
     is_connectivity = graph.nnz > 0 and graph.data.min() == graph.data.max()
     nearness = _pair_distances(standard, rows, graph.indices) if is_connectivity else graph.data

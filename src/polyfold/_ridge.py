@@ -23,6 +23,11 @@ ALPHAS = np.concatenate([[0.0], 10.0 ** np.arange(-6, 0.5, 0.5)])
 #: A held-out objective below this share of the mean eigenvalue is rounding.
 PERFECT = 1e-12
 
+#: The ridge where nothing can be held out.
+CAUTIOUS = 1e-3
+
+TINY = np.finfo(float).tiny
+
 #: Up to this many features a dense eigensolver is the quicker one.
 DENSE_SIZE = 64
 
@@ -38,7 +43,7 @@ class RidgeCurve:
         Geometric mean of ``tr(Vᵀ A_f V) / tr(Vᵀ B_f V)`` over the folds f, V learned from the others; infinite
         where the others do not determine V. Geometric, so that one bad edge in one fold does not decide.
     spreads : ndarray of shape (n_alphas, n_components)
-        Standard deviation of each coordinate on held-out samples over that on the samples it was learned from.
+        Spread of each coordinate about its training mean, on held-out samples over that on the others.
     """
 
     alphas: NDArray[np.float64]
@@ -47,8 +52,10 @@ class RidgeCurve:
 
     @property
     def best(self) -> int:
-        """Position of the ridge with the smallest objective; the first, where the samples are too few to tell."""
-        return int(np.argmin(self.objectives))
+        """Position of the ridge with the smallest objective; of CAUTIOUS, where samples are too few to tell."""
+        if np.isfinite(self.objectives).any():
+            return int(np.argmin(self.objectives))
+        return int(np.argmin(np.abs(self.alphas - CAUTIOUS)))
 
     @property
     def best_alpha(self) -> float:
@@ -73,8 +80,10 @@ def whiten_fold(fold: GramPair, mean: NDArray[np.float64], W: NDArray[np.float64
     return WhitenedFold(W.T @ fold.A @ W, W.T @ B @ W, about_mean @ W, fold.weight_sum)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def cross_validate(
     folds: list[GramPair],
+    total: GramPair,
     mean: NDArray[np.float64],
     whitening: Whitening,
     n_components: int,
@@ -84,17 +93,17 @@ def cross_validate(
     verbose: int,
 ) -> RidgeCurve:
     """Return the objective and the spread on held-out folds for each ridge."""
-    whitened = [whiten_fold(fold, mean, whitening.W) for fold in folds]
-    C = np.sum([fold.A for fold in whitened], axis=0)
-    weight_sum = sum(fold.weight_sum for fold in whitened)
+    W = whitening.W
+    C, whole_sum = W.T @ total.A @ W, (total.feature_sum - total.weight_sum * mean) @ W
     logarithms = np.zeros(len(alphas))
     ratios = np.zeros((len(alphas), n_components))
-    for fold in show_progress(whitened, len(whitened), "ridge", verbose):
-        C_rest = C - fold.A
-        B_rest = np.eye(len(C)) - fold.B
-        rest_weight = weight_sum - fold.weight_sum
-        if center:  # the rest has its own mean, as all features together sum to 0
-            B_rest -= np.outer(fold.feature_sum, fold.feature_sum) / rest_weight
+    for gram in show_progress(folds, len(folds), "ridge", verbose):
+        fold = whiten_fold(gram, mean, W)
+        C_rest, B_rest = C - fold.A, np.eye(len(C)) - fold.B
+        rest_weight, mean_rest = total.weight_sum - fold.weight_sum, whole_sum - fold.feature_sum
+        mean_rest = mean_rest / rest_weight
+        if center:
+            B_rest -= rest_weight * np.outer(mean_rest, mean_rest)
         typical = np.trace(C_rest) / len(C) or 1.0
         for a, alpha in enumerate(alphas):
             penalised = C_rest.copy()
@@ -103,12 +112,15 @@ def cross_validate(
             if V is None:
                 logarithms[a], ratios[a] = np.inf, np.nan
                 continue
-            mean_rest = -fold.feature_sum @ V / rest_weight if center else np.zeros(n_components)
-            variances = np.einsum("ij,ij->j", V, fold.B @ V) - 2 * mean_rest * (fold.feature_sum @ V)
-            variances += fold.weight_sum * mean_rest**2
-            objective = np.einsum("ij,ij->", V, fold.A @ V) / max(variances.sum(), np.finfo(float).tiny)
+            middle = mean_rest @ V
+            squares = np.einsum("ij,ij->j", V, fold.B @ V)
+            about_middle = squares - 2 * middle * (fold.feature_sum @ V) + fold.weight_sum * middle**2
+            rest_about_middle = 1.0 if center else np.maximum(1.0 - rest_weight * middle**2, PERFECT)
+            objective = np.einsum("ij,ij->", V, fold.A @ V) / max(
+                (about_middle if center else squares).sum(), TINY
+            )
             logarithms[a] += np.log(max(objective, PERFECT * typical)) / len(folds)
-            ratios[a] += variances * rest_weight / fold.weight_sum / len(folds)
+            ratios[a] += about_middle / fold.weight_sum / (rest_about_middle / rest_weight) / len(folds)
     return RidgeCurve(alphas, np.exp(logarithms), np.sqrt(np.maximum(ratios, 0.0)))
 
 
@@ -119,8 +131,8 @@ def average_objective(folds: list[GramPair], mean: NDArray[np.float64], V: NDArr
         about_mean = fold.B - np.outer(mean, fold.feature_sum) - np.outer(fold.feature_sum, mean)
         about_mean += fold.weight_sum * np.outer(mean, mean)
         variance = np.einsum("ij,ij->", V, about_mean @ V)
-        ratios.append(np.einsum("ij,ij->", V, fold.A @ V) / max(variance, np.finfo(float).tiny))
-    return float(np.exp(np.mean(np.log(np.maximum(ratios, np.finfo(float).tiny)))))
+        ratios.append(np.einsum("ij,ij->", V, fold.A @ V) / max(variance, TINY))
+    return float(np.exp(np.mean(np.log(np.maximum(ratios, TINY)))))
 
 
 def _best_directions(

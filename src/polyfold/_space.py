@@ -37,7 +37,7 @@ def compare_spaces(
 ) -> dict[str, float]:
     """Fit a map with neighbourhoods of either kind, and score how it keeps the neighbours of the columns.
 
-    The maps are fitted to samples evenly spaced in the order given.
+    The maps are fitted to samples drawn from a fixed seed.
 
     Parameters
     ----------
@@ -53,10 +53,31 @@ def compare_spaces(
     Returns
     -------
     dict
-        The co-ranking AUC of "columns" and of "axes".
+        The co-ranking AUC of "columns" and of "axes"; empty where the samples are too few or too alike to tell.
     """
-    every = slice(None, None, -(-len(columns) // MAX_SAMPLES))
-    columns, axes = columns[every], axes[every]
+    if len(columns) > MAX_SAMPLES:
+        drawn = np.sort(np.random.default_rng(0).choice(len(columns), MAX_SAMPLES, replace=False))
+        columns, axes = columns[drawn], axes[drawn]
+    try:
+        return _score_spaces(
+            columns, axes, monomials, objective, n_neighbors, n_components, alpha, center=center, n_jobs=n_jobs
+        )
+    except ValueError:
+        return {}
+
+
+def _score_spaces(
+    columns: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    monomials: MonomialBasis,
+    objective: Objective,
+    n_neighbors: int,
+    n_components: int,
+    alpha: float | None,
+    *,
+    center: bool,
+    n_jobs: int | None,
+) -> dict[str, float]:
     basis = condition_basis(monomials, axes, center=center, n_jobs=n_jobs, verbose=0)
     features = (monomials.expand(axes) - basis.center) @ basis.T
     weights = np.ones(len(columns))
@@ -78,4 +99,4 @@ def choose_space(scores: dict[str, float]) -> str:
     What is off the leading axes may be noise that hides the neighbours, or detail that tells them: neither holds
     on all data.
     """
-    return "columns" if scores["columns"] > CLEARLY * scores["axes"] else "axes"
+    return "columns" if scores and scores["columns"] > CLEARLY * scores["axes"] else "axes"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations_with_replacement, permutations, product
 from math import comb, factorial, prod
 from typing import NamedTuple
 
@@ -39,13 +39,12 @@ class Term(NamedTuple):
     coefficients: NDArray[np.float64]
 
 
-#: A polynomial: the power of each variable to the coefficient in each coordinate.
+#: A polynomial: the variables that are multiplied, ascending, to the coefficient in each coordinate.
 Polynomial = dict[tuple[int, ...], NDArray[np.float64]]
 
 
-def check_term_count(n_columns: int, degree: int, largest: int | None) -> None:
+def check_term_count(count: int, n_columns: int, largest: int | None) -> None:
     """Check that the terms can be listed, or at least looked through."""
-    count = comb(n_columns + degree, degree)
     if count > MAX_SEARCHED:
         raise ValueError(
             f"The polynomial has {count:,} terms in its {n_columns:,} columns, more than the {MAX_SEARCHED:,} "
@@ -59,22 +58,18 @@ def check_term_count(n_columns: int, degree: int, largest: int | None) -> None:
 
 
 def shift_polynomial(polynomial: Polynomial, shift: NDArray[np.float64]) -> Polynomial:
-    """Rewrite a polynomial in ``z − shift`` as one in z, one variable at a time."""
-    for variable in np.flatnonzero(shift):
-        shifted: Polynomial = {}
-        for powers, coefficients in polynomial.items():
-            p = powers[variable]
-            for q in range(p + 1):
-                key = (*powers[:variable], q, *powers[variable + 1 :])
-                part = coefficients * (comb(p, q) * (-shift[variable]) ** (p - q))
-                shifted[key] = shifted[key] + part if key in shifted else part
-        polynomial = shifted
-    return polynomial
-
-
-def list_factors(powers: tuple[int, ...]) -> tuple[int, ...]:
-    """Turn powers into the list of variables that are multiplied."""
-    return tuple(variable for variable, power in enumerate(powers) for _ in range(power))
+    """Rewrite a polynomial in ``z − shift`` as one in z: each product is multiplied out."""
+    shifted: Polynomial = {}
+    for factors, coefficients in polynomial.items():
+        powers = Counter(factors)
+        for kept in product(*(range(power + 1) for power in powers.values())):
+            share = prod(
+                comb(power, q) * (-shift[variable]) ** (power - q)
+                for (variable, power), q in zip(powers.items(), kept, strict=True)
+            )
+            key = tuple(v for v, q in zip(powers, kept, strict=True) for _ in range(q))
+            shifted[key] = shifted.get(key, 0.0) + share * coefficients
+    return shifted
 
 
 def count_orders(factors: tuple[int, ...]) -> int:
@@ -97,7 +92,7 @@ class TermBlock(NamedTuple):
 
 def block_polynomial(polynomial: Polynomial, scale: float) -> TermBlock:
     """List the terms of a polynomial in ``z = x / scale`` as terms in x."""
-    factors = [list_factors(powers) for powers in polynomial]
+    factors = list(polynomial)
     degrees = np.array([float(len(f)) for f in factors])
     coefficients = np.stack(list(polynomial.values())) / np.power(scale, degrees)[:, np.newaxis]
     return TermBlock(factors.__getitem__, degrees, coefficients)
@@ -110,8 +105,8 @@ def project_polynomial(polynomial: Polynomial, axes: NDArray[np.float64]) -> Ite
     """
     n_columns, n_axes = axes.shape
     by_degree: dict[int, Polynomial] = {}
-    for powers, coefficients in polynomial.items():
-        by_degree.setdefault(sum(powers), {})[powers] = coefficients
+    for factors, coefficients in polynomial.items():
+        by_degree.setdefault(len(factors), {})[factors] = coefficients
     for q in sorted(by_degree):
         if q == 0:
             yield block_polynomial(by_degree[q], 1.0)
@@ -142,8 +137,7 @@ def _build_tensor(polynomial: Polynomial, q: int, n_axes: int) -> NDArray[np.flo
             f"above the limit of {MAX_TENSOR:,}."
         )
     tensor = np.zeros((n_axes,) * q + (n_outputs,))
-    for powers, coefficients in polynomial.items():
-        factors = list_factors(powers)
+    for factors, coefficients in polynomial.items():
         share = coefficients / count_orders(factors)
         for order in set(permutations(factors)):
             tensor[order] = share

@@ -18,8 +18,8 @@ from polyfold._conditioning import condition_basis
 from polyfold._decoder import learn_decoder
 from polyfold._diagnostics import Diagnostics, warn_about
 from polyfold._domain import learn_domain
-from polyfold._eigen import fix_signs, solve_pair, whiten
-from polyfold._frame import build_frame, check_reduce, choose_n_axes
+from polyfold._eigen import Whitening, fix_signs, solve_pair, whiten
+from polyfold._frame import Frame, build_frame, check_reduce, choose_n_axes
 from polyfold._gram import Neighborhoods, build_gram_folds, sum_folds
 from polyfold._neighbors import (
     check_neighbors,
@@ -30,7 +30,7 @@ from polyfold._neighbors import (
     find_exact_neighbors,
     find_transformer_neighbors,
 )
-from polyfold._ridge import ALPHAS, average_objective, cross_validate
+from polyfold._ridge import ALPHAS, RidgeCurve, average_objective, cross_validate
 from polyfold._space import choose_space, compare_spaces
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.metrics import coranking_auc
@@ -65,8 +65,8 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Highest total degree of the polynomial.
     basis : {"auto", "kronecker", "hadamard"}, default="auto"
         "kronecker" has all monomials, "hadamard" pure powers without cross terms. "auto" is "kronecker"
-        unless that means more than 5,000 monomials, which can only be with ``reduce=None``. Only with "kronecker"
-        is the result indifferent to rotations of the data.
+        unless that means more than 5,000 monomials, which ``reduce="auto"`` prevents beyond 3 columns. Only with
+        "kronecker" is the result indifferent to rotations of the data.
     alpha : float or "auto", default="auto"
         Ridge on the directions along which the features vary least, in units of the mean eigenvalue of the
         problem. 0 is the paper. "auto" takes the ridge with the smallest objective on held-out folds (sample i is
@@ -74,7 +74,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     reduce : int, float, None or "auto", default="auto"
         Principal axes that the polynomial is written in: a number of axes, the fraction of variance that they
         hold, or None for the columns themselves. "auto" takes as many as make 500 polynomial features (30 axes at
-        degree 2) and 0.8 features for each sample; up to 10 columns are left as they are. The map stays one
+        degree 2) and 0.8 features for each sample; up to 3 columns are left as they are. The map stays one
         polynomial of the original columns.
     center : bool, default=True
         Shift the data to their mean and centre the features, so that the map has a constant term and the
@@ -194,13 +194,14 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         samples, weights = self._check_samples(X, sample_weight)
         kept = weights > 0
         used = samples if kept.all() else samples[kept]
-        weights = weights[kept] / weights[kept].mean()
+        weights = weights[kept] / weights.max()
+        weights /= weights.mean()
 
         n_axes = choose_n_axes(self.reduce, used, self.basis, degree, n_components)
         frame, columns, coordinates = build_frame(used, n_axes, center=center, random_state=self.random_state)
         kind = choose_basis(self.basis, coordinates.shape[1], degree)
         monomials = build_basis(kind, coordinates.shape[1], degree)
-        given = X if kept.all() else _safe_indexing(X, kept)
+        given = X if kept.all() else used if issparse(used) else _safe_indexing(X, kept)
         graph = self._find_neighborhoods(given, columns, coordinates, monomials)
 
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
@@ -210,7 +211,9 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         mean = gram.mean if center else np.zeros(monomials.n_features)
         whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
         alphas = ALPHAS if alpha is None else np.array([alpha])
-        curve = cross_validate(folds, mean, whitening, n_components, alphas, center=center, verbose=self.verbose)
+        curve = cross_validate(
+            folds, gram, mean, whitening, n_components, alphas, center=center, verbose=self.verbose
+        )
         directions = solve_pair(gram.A, whitening, n_components, curve.best_alpha)
         V, offset = basis.to_monomials(directions.vectors, -mean @ directions.vectors)
         learned = PolynomialMap(frame.shift, frame.scale, kind, degree, V, offset, frame.axes)
@@ -225,9 +228,38 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.eigenvalues_ = directions.eigenvalues
         self.alpha_ = curve.best_alpha
         self.n_neighbors_ = graph.n_neighbors
-        self.diagnostics_ = Diagnostics(
+        self.diagnostics_ = self._diagnose(
+            frame,
+            columns,
+            coordinates,
+            graph,
+            learned,
+            whitening,
+            curve,
+            average_objective(folds, mean, directions.vectors),
+            round_trip_error,
+        )
+        warn_about(self.diagnostics_)
+        return self
+
+    def _diagnose(
+        self,
+        frame: Frame,
+        columns: NDArray[np.float64] | None,
+        coordinates: NDArray[np.float64],
+        graph: Neighborhoods,
+        learned: PolynomialMap,
+        whitening: Whitening,
+        curve: RidgeCurve,
+        training_objective: float,
+        round_trip_error: float | None,
+    ) -> Diagnostics:
+        automatic = {name for name in ("n_neighbors", "alpha", "reduce") if _is_auto(getattr(self, name))}
+        if hasattr(self.neighbors, "n_neighbors"):  # a transformer brings its own number
+            automatic.discard("n_neighbors")
+        return Diagnostics(
             n_samples=len(coordinates),
-            n_columns=samples.shape[1],
+            n_columns=learned.n_inputs,
             dominant_column=self._name_column(int(np.argmax(frame.variances))),
             dominant_share=float(frame.variances.max() / (frame.variances.sum() or 1.0)),
             scale_range=_compare_scales(frame.variances),
@@ -239,21 +271,19 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             space_scores=graph.space_scores,
             n_axes=None if frame.axes is None else frame.axes.shape[1],
             explained_variance=frame.explained_variance,
-            basis=kind,
-            degree=degree,
-            n_features=monomials.n_features,
+            basis=learned.basis,
+            degree=learned.degree,
+            n_features=learned.n_features,
             rank=whitening.rank,
             condition=whitening.condition,
             alpha=curve.best_alpha,
             alpha_curve=np.column_stack([curve.alphas, curve.objectives]),
-            training_objective=average_objective(folds, mean, directions.vectors),
+            training_objective=training_objective,
             held_out_objective=float(curve.objectives[curve.best]),
             held_out_spread=curve.spreads[curve.best],
             round_trip_error=round_trip_error,
-            chosen=frozenset(name for name in ("n_neighbors", "alpha", "reduce") if _is_auto(getattr(self, name))),
+            chosen=frozenset(automatic),
         )
-        warn_about(self.diagnostics_)
-        return self
 
     def _name_column(self, position: int) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -329,11 +359,11 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         learned = replace(learned, domain=learn_domain(center, located, squared_lengths))
         if not self.fit_inverse_transform:
             return learned, None
-        targets = located + learned._locate(center[np.newaxis], learned.shift)
+        variance = (weights @ squared_lengths) or 1.0
+        targets, squared_lengths = learned._measure(samples, learned.shift)
         decoder = learn_decoder(learned.transform(samples).astype(np.float64), targets, weights)
-        off_axes = weights @ np.maximum(squared_lengths - np.square(located).sum(axis=1), 0.0)
-        round_trip_error = (decoder.squared_error + off_axes) / ((weights @ squared_lengths) or 1.0)
-        return replace(learned, decoder=decoder.map), float(round_trip_error)
+        off_axes = weights @ np.maximum(squared_lengths - np.square(targets).sum(axis=1), 0.0)
+        return replace(learned, decoder=decoder.map), float((decoder.squared_error + off_axes) / variance)
 
     def fit_transform(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None

@@ -104,6 +104,11 @@ class PolynomialMap:
         expected = (count_features(self.basis, self.n_axes, self.degree), len(self.offset))
         if self.coefficients.shape != expected:
             raise ValueError(f"`coefficients` must have shape {expected}, got {self.coefficients.shape}.")
+        if self.domain is not None and (len(self.domain.center), len(self.domain.directions)) != (
+            self.n_inputs,
+            self.n_axes,
+        ):
+            raise ValueError(f"`domain` must be of {self.n_inputs} columns and {self.n_axes} variables.")
         if self.decoder is not None and (self.decoder.n_inputs, self.decoder.n_outputs) != (
             self.n_outputs,
             self.n_axes,
@@ -202,14 +207,18 @@ class PolynomialMap:
         Returns
         -------
         ndarray of shape (n_samples,)
-            0 at the mean of the training samples; above 1 the polynomial extrapolates.
+            0 at the mean of the training samples; above 1 the polynomial extrapolates; infinite so far out that
+            squares overflow.
         """
         if self.domain is None:
             raise ValueError("This map does not hold what its training samples covered: it was given no `domain`.")
         samples = self._check_samples(X)
         scores = self.domain.score(*self._measure(samples, self.domain.center))
-        if not np.isfinite(scores).all():
-            raise ValueError(_explain_nonfinite(samples, scores[:, np.newaxis]))
+        if np.isnan(scores).any() or np.isinf(scores).any():
+            values = samples.data if issparse(samples) else samples
+            if not np.isfinite(values).all():
+                raise ValueError(_explain_nonfinite(samples, scores[:, np.newaxis]))
+            scores[~np.isfinite(scores)] = np.inf  # finite, but its square is not
         return scores
 
     def inverse(self, Y: ArrayLike) -> NDArray[np.float64]:
@@ -265,18 +274,25 @@ class PolynomialMap:
         if largest is not None:
             check_integer("largest", largest, 1)
         check_boolean("centered", centered)
-        check_term_count(self.n_inputs, self.degree, largest)
-        blocks = self._expand_terms(np.zeros(self.n_inputs) if centered else self.shift)
-        if largest is not None:
-            return keep_largest(blocks, largest, self.scale)
-        terms = (term for block in blocks for term in block.list_terms())
-        return sorted(terms, key=lambda term: (len(term.columns), term.columns))
+        basis = self.basis if self.axes is None else "kronecker"
+        check_term_count(1 + count_features(basis, self.n_inputs, self.degree), self.n_inputs, largest)
+        with np.errstate(all="ignore"):
+            blocks = self._expand_terms(np.zeros(self.n_inputs) if centered else self.shift)
+            if largest is not None:
+                terms = keep_largest(blocks, largest, self.scale)
+            else:
+                listed = (term for block in blocks for term in block.list_terms())
+                terms = sorted(listed, key=lambda term: (len(term.columns), term.columns))
+        if not all(np.isfinite(term.coefficients).all() for term in terms):
+            raise ValueError(
+                f"Coefficients of columns of size {self.scale:.0e} overflow. Give the columns another unit."
+            )
+        return terms
 
     def _expand_terms(self, shift: NDArray[np.float64]) -> Iterator[TermBlock]:
         table = self._monomials
         coefficients = self.coefficients * table.expand(np.ones((1, self.n_axes))).T
-        polynomial: Polynomial = {(0,) * self.n_axes: self.offset}
-        polynomial |= {tuple(map(int, e)): c for e, c in zip(table.exponents, coefficients, strict=True)}
+        polynomial: Polynomial = {(): self.offset} | dict(zip(table.factors_of, coefficients, strict=True))
         if self.axes is None:
             yield block_polynomial(shift_polynomial(polynomial, shift / self.scale), self.scale)
         else:
@@ -284,7 +300,8 @@ class PolynomialMap:
             yield from project_polynomial(polynomial, self.axes / self.scale)
 
     def _row_slices(self, X: Any) -> list[slice]:
-        return row_slices(X.shape[0], 8 * self.n_inputs, BLOCK_BYTES)
+        row_bytes = 8 * (X.nnz // max(X.shape[0], 1) + self.n_axes) if issparse(X) else 8 * self.n_inputs
+        return row_slices(X.shape[0], row_bytes, BLOCK_BYTES)
 
     def _locate(self, X: Any, center: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return samples less `center` in the map's variables."""

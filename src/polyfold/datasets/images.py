@@ -186,7 +186,7 @@ def load_arrays(source: Source, path: str | os.PathLike[str] | None) -> dict[str
     try:
         with file.open("rb") as content, np.load(content, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+    except (OSError, TypeError, ValueError, EOFError, BadZipFile) as error:
         raise ValueError(f"{file} is not a readable .npz file: {error}") from error
     if "x_train" in arrays:  # the layout that MNIST is published in
         arrays = join_subsets(arrays)
