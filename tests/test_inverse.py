@@ -74,7 +74,8 @@ def test_error_is_that_of_leaving_each_sample_out(weighted):
 def test_degree_is_chosen_by_what_predicts():
     random = np.random.default_rng(2)
     Y = random.normal(size=(400, 2))
-    for degree, targets in ((1, Y @ random.normal(size=(2, 5))), (3, Y[:, :1] ** 3 - Y[:, 1:])):
+    bent = Y[:, :1] + 0.3 * Y[:, 1:] ** 2
+    for degree, targets in ((1, Y @ random.normal(size=(2, 5))), (2, bent), (3, Y[:, :1] ** 3 - Y[:, 1:])):
         noisy = targets + 0.2 * random.normal(size=targets.shape)
         assert learn_decoder(Y, noisy, np.ones(400)).map.degree == degree
 

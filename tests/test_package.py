@@ -43,7 +43,7 @@ import sys
 
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("matplotlib", "pandas", "polars", "sympy", "hypothesis", "pytest"):
+        if name.split(".")[0] in ("matplotlib", "pandas", "polars", "pooch", "sympy", "hypothesis", "pytest"):
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Missing())
