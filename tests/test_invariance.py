@@ -49,6 +49,17 @@ def test_snppe_is_indifferent_to_shift_and_scale(make, alpha, degree, seed):
         assert relative_difference(model.fit(moved).embedding_, Y) < 1e-6
 
 
+@pytest.mark.parametrize("make", [make_swiss_roll, make_twin_peaks])
+@pytest.mark.parametrize("degree", [2, 3])
+def test_automatic_choices_do_not_see_a_rotation(make, degree):
+    for seed in range(4):
+        X, _ = make(600, random_state=seed)
+        plain = NPPE(degree=degree).fit(X)
+        turned = NPPE(degree=degree).fit(7 * X @ special_ortho_group.rvs(3, random_state=seed) + 3)
+        assert (turned.alpha_, turned.n_neighbors_) == (plain.alpha_, plain.n_neighbors_)
+        assert relative_difference(turned.embedding_, plain.embedding_) < 1e-8
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_snppe_depends_on_the_axes(seed):
     """Why cross terms are the default: without them a turned roll is not unrolled."""
