@@ -28,7 +28,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "NPPE (polyfold)": lambda: NPPE(n_neighbors=10),
     "LLE": lambda: LocallyLinearEmbedding(n_neighbors=10, random_state=0),
     "Isomap": lambda: Isomap(n_neighbors=10),
-    "NPP (linear)": lambda: PolynomialEmbedding(n_neighbors=10, degree=1),
+    "NPP (linear)": lambda: PolynomialEmbedding(n_neighbors=10, degree=1, alpha=0),
 }
 
 
