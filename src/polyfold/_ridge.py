@@ -151,8 +151,8 @@ def _best_directions(
         else:
 
             def apply(v: NDArray[np.float64]) -> NDArray[np.float64]:
-                back = solve_triangular(factor, v, lower=True, trans="T")
-                return np.asarray(solve_triangular(factor, B @ back, lower=True))
+                back = solve_triangular(factor, v, lower=True, trans="T", check_finite=False)
+                return np.asarray(solve_triangular(factor, B @ back, lower=True, check_finite=False))
 
             inner = LinearOperator((size, size), matvec=apply)
             nu, U = eigsh(inner, n_components, which="LA", v0=np.ones(size), tol=1e-8)

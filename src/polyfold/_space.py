@@ -53,31 +53,16 @@ def compare_spaces(
     Returns
     -------
     dict
-        The co-ranking AUC of "columns" and of "axes"; empty where the samples are too few or too alike to tell.
+        The co-ranking AUC of "columns" and of "axes".
+
+    Raises
+    ------
+    ValueError
+        Where the samples drawn are too few or too alike for a map.
     """
     if len(columns) > MAX_SAMPLES:
         drawn = np.sort(np.random.default_rng(0).choice(len(columns), MAX_SAMPLES, replace=False))
         columns, axes = columns[drawn], axes[drawn]
-    try:
-        return _score_spaces(
-            columns, axes, monomials, objective, n_neighbors, n_components, alpha, center=center, n_jobs=n_jobs
-        )
-    except ValueError:
-        return {}
-
-
-def _score_spaces(
-    columns: NDArray[np.float64],
-    axes: NDArray[np.float64],
-    monomials: MonomialBasis,
-    objective: Objective,
-    n_neighbors: int,
-    n_components: int,
-    alpha: float | None,
-    *,
-    center: bool,
-    n_jobs: int | None,
-) -> dict[str, float]:
     basis = condition_basis(monomials, axes, center=center, n_jobs=n_jobs, verbose=0)
     features = (monomials.expand(axes) - basis.center) @ basis.T
     weights = np.ones(len(columns))
@@ -94,7 +79,7 @@ def _score_spaces(
 
 
 def choose_space(scores: dict[str, float]) -> str:
-    """Take the axes, unless the columns keep neighbours clearly better.
+    """Take the axes, unless a trial shows that the columns keep neighbours clearly better.
 
     What is off the leading axes may be noise that hides the neighbours, or detail that tells them: neither holds
     on all data.

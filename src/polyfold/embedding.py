@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
@@ -332,17 +333,12 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
             return Neighborhoods(neighbors, visible, dimension, space, scores)
         if columns is not None and coordinates is not columns:
-            scores = compare_spaces(
-                columns,
-                coordinates,
-                monomials,
-                OBJECTIVES[self.graph],
-                n_neighbors,
-                self.n_components,
-                None if _is_auto(self.alpha) else float(self.alpha),
-                center=self.center,
-                n_jobs=self.n_jobs,
-            )
+            trial_alpha = None if _is_auto(self.alpha) else float(self.alpha)
+            settings = OBJECTIVES[self.graph], n_neighbors, self.n_components, trial_alpha
+            with suppress(ValueError):  # too few samples, or too alike: then the axes, without a trial
+                scores = compare_spaces(
+                    columns, coordinates, monomials, *settings, center=self.center, n_jobs=self.n_jobs
+                )
             space = choose_space(scores)
         measured = visible if space == "columns" else coordinates
         neighbors = find_exact_neighbors(measured, n_neighbors, n_jobs=self.n_jobs, verbose=self.verbose)
