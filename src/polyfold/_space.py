@@ -13,7 +13,7 @@ from polyfold._neighbors import find_exact_neighbors
 from polyfold.metrics import coranking_auc
 from polyfold.objectives import Objective
 
-#: The choice is made on at most this many samples, each of which is compared with all.
+#: The maps that are compared are fitted to at most this many samples, a quarter of which are ranked.
 MAX_SAMPLES = 2000
 
 #: The columns are taken where they score better by this factor. In the axes coordinates are steadier.
