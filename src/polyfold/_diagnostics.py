@@ -10,6 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyfold._eigen import Whitening
+from polyfold._frame import Frame
+from polyfold._gram import Neighborhoods
+from polyfold._neighbors import count_components
+from polyfold._ridge import RidgeCurve
+from polyfold.polymap import PolynomialMap
+
 #: A coordinate that spreads this much more, or less, on held-out samples does not generalise.
 SPREAD_LIMIT = 2.0
 
@@ -177,6 +184,56 @@ class Diagnostics:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
+
+
+def describe_fit(
+    frame: Frame,
+    graph: Neighborhoods,
+    learned: PolynomialMap,
+    whitening: Whitening,
+    curve: RidgeCurve,
+    *,
+    n_duplicates: int,
+    training_objective: float,
+    round_trip_error: float | None,
+    chosen: frozenset[str],
+    names: NDArray[Any] | None,
+) -> Diagnostics:
+    """Gather what the steps of a fit found; `names` are those of the columns, where they have any."""
+    dominant = int(np.argmax(frame.variances))
+    return Diagnostics(
+        n_samples=len(graph.neighbors),
+        n_columns=learned.n_inputs,
+        dominant_column=str(dominant) if names is None else repr(str(names[dominant])),
+        dominant_share=float(frame.variances.max() / (frame.variances.sum() or 1.0)),
+        scale_range=_compare_scales(frame.variances),
+        n_duplicates=n_duplicates,
+        intrinsic_dimension=graph.dimension,
+        n_neighbors=graph.n_neighbors,
+        n_connected_components=count_components(graph.neighbors),
+        space=graph.space,
+        space_scores=graph.space_scores,
+        n_axes=None if frame.axes is None else frame.axes.shape[1],
+        explained_variance=frame.explained_variance,
+        basis=learned.basis,
+        degree=learned.degree,
+        n_features=learned.n_features,
+        rank=whitening.rank,
+        condition=whitening.condition,
+        alpha=curve.best_alpha,
+        alpha_curve=np.column_stack([curve.alphas, curve.objectives]),
+        training_objective=training_objective,
+        held_out_objective=float(curve.objectives[curve.best]),
+        held_out_spread=curve.spreads[curve.best],
+        round_trip_error=round_trip_error,
+        chosen=chosen,
+    )
+
+
+def _compare_scales(variances: NDArray[np.float64]) -> float:
+    """Return the largest over the smallest standard deviation of the columns that vary."""
+    varying = variances[variances > 0]
+    return float(np.sqrt(varying.max() / varying.min())) if len(varying) else 1.0
 
 
 def warn_about(diagnostics: Diagnostics) -> None:

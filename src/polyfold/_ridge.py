@@ -74,7 +74,7 @@ class WhitenedFold:
 
 
 def whiten_fold(fold: GramPair, mean: NDArray[np.float64], W: NDArray[np.float64]) -> WhitenedFold:
-    """Write the sums of a fold in the whitened basis W, features less `mean`."""
+    """Write the sums of a fold in the basis W, features less `mean`."""
     about_mean = fold.feature_sum - fold.weight_sum * mean
     B = fold.B - np.outer(mean, about_mean) - np.outer(fold.feature_sum, mean)
     return WhitenedFold(W.T @ fold.A @ W, W.T @ B @ W, about_mean @ W, fold.weight_sum)
@@ -126,12 +126,8 @@ def cross_validate(
 
 def average_objective(folds: list[GramPair], mean: NDArray[np.float64], V: NDArray[np.float64]) -> float:
     """Return the objective of V averaged over folds as in the curve, though V was learned from all of them."""
-    ratios = []
-    for fold in folds:
-        about_mean = fold.B - np.outer(mean, fold.feature_sum) - np.outer(fold.feature_sum, mean)
-        about_mean += fold.weight_sum * np.outer(mean, mean)
-        variance = np.einsum("ij,ij->", V, about_mean @ V)
-        ratios.append(np.einsum("ij,ij->", V, fold.A @ V) / max(variance, TINY))
+    shares = [whiten_fold(fold, mean, V) for fold in folds]
+    ratios = [np.trace(share.A) / max(np.trace(share.B), TINY) for share in shares]
     return float(np.exp(np.mean(np.log(np.maximum(ratios, TINY)))))
 
 

@@ -17,21 +17,20 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_is
 from polyfold._basis import BASES, MonomialBasis, build_basis, choose_basis
 from polyfold._conditioning import condition_basis
 from polyfold._decoder import learn_decoder
-from polyfold._diagnostics import Diagnostics, warn_about
+from polyfold._diagnostics import describe_fit, warn_about
 from polyfold._domain import learn_domain
-from polyfold._eigen import Whitening, fix_signs, solve_pair, whiten
-from polyfold._frame import Frame, build_frame, check_reduce, choose_n_axes
+from polyfold._eigen import fix_signs, solve_pair, whiten
+from polyfold._frame import build_frame, check_reduce, choose_n_axes
 from polyfold._gram import Neighborhoods, build_gram_folds, sum_folds
 from polyfold._neighbors import (
     check_neighbors,
     choose_n_neighbors,
-    count_components,
     count_duplicates,
     estimate_dimension,
     find_exact_neighbors,
     find_transformer_neighbors,
 )
-from polyfold._ridge import ALPHAS, RidgeCurve, average_objective, cross_validate
+from polyfold._ridge import ALPHAS, average_objective, cross_validate
 from polyfold._space import choose_space, compare_spaces
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.metrics import coranking_auc
@@ -229,66 +228,27 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.eigenvalues_ = directions.eigenvalues
         self.alpha_ = curve.best_alpha
         self.n_neighbors_ = graph.n_neighbors
-        self.diagnostics_ = self._diagnose(
+        self.diagnostics_ = describe_fit(
             frame,
-            columns,
-            coordinates,
             graph,
             learned,
             whitening,
             curve,
-            average_objective(folds, mean, directions.vectors),
-            round_trip_error,
+            n_duplicates=count_duplicates(coordinates if columns is None else columns),
+            training_objective=average_objective(folds, mean, directions.vectors),
+            round_trip_error=round_trip_error,
+            chosen=self._list_automatic(),
+            names=getattr(self, "feature_names_in_", None),
         )
         warn_about(self.diagnostics_)
         return self
 
-    def _diagnose(
-        self,
-        frame: Frame,
-        columns: NDArray[np.float64] | None,
-        coordinates: NDArray[np.float64],
-        graph: Neighborhoods,
-        learned: PolynomialMap,
-        whitening: Whitening,
-        curve: RidgeCurve,
-        training_objective: float,
-        round_trip_error: float | None,
-    ) -> Diagnostics:
+    def _list_automatic(self) -> frozenset[str]:
+        """Name the parameters that `fit` chose."""
         automatic = {name for name in ("n_neighbors", "alpha", "reduce") if _is_auto(getattr(self, name))}
         if hasattr(self.neighbors, "n_neighbors"):  # a transformer brings its own number
             automatic.discard("n_neighbors")
-        return Diagnostics(
-            n_samples=len(coordinates),
-            n_columns=learned.n_inputs,
-            dominant_column=self._name_column(int(np.argmax(frame.variances))),
-            dominant_share=float(frame.variances.max() / (frame.variances.sum() or 1.0)),
-            scale_range=_compare_scales(frame.variances),
-            n_duplicates=count_duplicates(coordinates if columns is None else columns),
-            intrinsic_dimension=graph.dimension,
-            n_neighbors=graph.n_neighbors,
-            n_connected_components=count_components(graph.neighbors),
-            space=graph.space,
-            space_scores=graph.space_scores,
-            n_axes=None if frame.axes is None else frame.axes.shape[1],
-            explained_variance=frame.explained_variance,
-            basis=learned.basis,
-            degree=learned.degree,
-            n_features=learned.n_features,
-            rank=whitening.rank,
-            condition=whitening.condition,
-            alpha=curve.best_alpha,
-            alpha_curve=np.column_stack([curve.alphas, curve.objectives]),
-            training_objective=training_objective,
-            held_out_objective=float(curve.objectives[curve.best]),
-            held_out_spread=curve.spreads[curve.best],
-            round_trip_error=round_trip_error,
-            chosen=frozenset(automatic),
-        )
-
-    def _name_column(self, position: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return str(position) if names is None else repr(str(names[position]))
+        return frozenset(automatic)
 
     def _check_parameters(self) -> tuple[int, int, float | None, bool]:
         n_components = check_integer("n_components", self.n_components, 1)
@@ -453,12 +413,6 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags.input_tags.sparse = self.reduce is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _compare_scales(variances: NDArray[np.float64]) -> float:
-    """Return the largest over the smallest standard deviation of the columns that vary."""
-    varying = variances[variances > 0]
-    return float(np.sqrt(varying.max() / varying.min())) if len(varying) else 1.0
 
 
 def _is_auto(value: Any) -> bool:
