@@ -10,6 +10,7 @@ LocallyLinearEmbedding.transform with the same number of neighbours.
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 
 import numpy as np
@@ -89,9 +90,9 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="seed of the first split")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--parameters", default="{}", help='of NPPE, for example "dict(n_neighbors=30)"')
+    parser.add_argument("--parameters", default="{}", help='of NPPE as JSON, for example {"n_neighbors": 30}')
     arguments = parser.parse_args()
-    parameters = eval(arguments.parameters)
+    parameters = json.loads(arguments.parameters)
     print(
         f"{'set':<8} {'spread worst':>13} {'mean':>11} {'PCA worst':>11}   "
         f"{'trust: unseen':>13} {'training':>8} {'LLE':>6}   k, ridges, measured in"

@@ -19,10 +19,12 @@ NEIGHBOR = Path(__file__).parents[2] / "shared" / "data"
 if NEIGHBOR.is_dir():
     os.environ.setdefault(images.FOLDER_VARIABLE, str(NEIGHBOR))
 
+#: The folder that tests take image sets from.
+FOLDER = Path(os.environ.get(images.FOLDER_VARIABLE, ""))
+
 
 def needs(*names):
     """Skip a test where one of the sets is not there."""
-    folder = Path(os.environ.get(images.FOLDER_VARIABLE, ""))
-    missing = [name for name in names if not (folder / SOURCES[name].file_name).is_file()]
+    missing = [name for name in names if not (FOLDER / SOURCES[name].file_name).is_file()]
     reason = f"{' and '.join(missing)} not found: set ${images.FOLDER_VARIABLE} to a folder that holds them"
     return pytest.mark.skipif(bool(missing), reason=reason)

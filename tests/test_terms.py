@@ -49,10 +49,9 @@ def test_against_sympy():
         sum(a * (xi - s) for a, xi, s in zip(axis, x, learned.shift, strict=True)) / learned.scale
         for axis in learned.axes.T
     ]
-    monomials, powers = [], [[v] for v in range(2)]
+    monomials = []
     for q in (1, 2, 3):
-        powers = list(combinations_with_replacement(range(2), q))
-        for factors in powers:
+        for factors in combinations_with_replacement(range(2), q):
             orders = comb(q, factors.count(0))
             monomials.append(sympy.sqrt(orders) * sympy.prod(z[v] for v in factors))
     for output in range(2):

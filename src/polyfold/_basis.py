@@ -41,16 +41,6 @@ class MonomialBasis:
         return len(self.parents)
 
     @property
-    def exponents(self) -> NDArray[np.intp]:
-        """The power of each variable in each monomial, shape (n_features, n_inputs)."""
-        powers = np.zeros((self.n_features, self.n_inputs), dtype=np.intp)
-        for f, (parent, variable) in enumerate(zip(self.parents, self.variables, strict=True)):
-            if parent >= 0:
-                powers[f] = powers[parent]
-            powers[f, variable] += 1
-        return powers
-
-    @property
     def factors_of(self) -> list[tuple[int, ...]]:
         """The variables that are multiplied in each monomial, ascending."""
         factors: list[tuple[int, ...]] = []
