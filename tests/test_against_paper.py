@@ -5,15 +5,15 @@ import pytest
 import scipy.linalg
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
+from local_equations import build_graph, write_equations
 from paper_oracle import embed
 from polyfold import NPPE, SNPPE, PolynomialEmbedding
 from polyfold._basis import build_basis
 from polyfold._conditioning import condition_basis
-from polyfold._gram import Neighborhoods, build_gram_folds, sum_folds
-from polyfold._neighbors import find_exact_neighbors
+from polyfold._gram import build_gram_folds, sum_folds
 from polyfold.datasets import make_gaussian, make_swiss_roll, make_twin_peaks
-from polyfold.objectives import OBJECTIVES, lle
 from strategies import sample_clouds
 
 QUIET = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -32,7 +32,8 @@ def test_same_subspace_as_the_paper(basis, degree, m, center):
     surface = make_twin_peaks(150, random_state=3)[0] + [0.3, -0.2, 0.1]
     X = np.column_stack([surface, np.cos(2 * surface[:, 0])])
     Y, eigenvalues = embed(X, 8, degree, basis, m, center=center)
-    fitted = PolynomialEmbedding(m, n_neighbors=8, degree=degree, basis=basis, center=center, alpha=0).fit(X)
+    parameters = {"n_neighbors": 8, "degree": degree, "basis": basis, "center": center}
+    fitted = PolynomialEmbedding(m, alpha=0, coordinates="smallest", **parameters).fit(X)
     assert largest_angle_sine(fitted.embedding_, Y) < 1e-8
     np.testing.assert_allclose(fitted.eigenvalues_, eigenvalues, rtol=1e-8, atol=1e-14)
 
@@ -43,7 +44,7 @@ def test_same_subspace_in_other_dimensions(basis, n_columns):
     X = np.random.default_rng(n_columns).normal(size=(120, n_columns))
     m = min(2, n_columns * 2)
     Y, _ = embed(X, 10, 2, basis, m, center=True)
-    fitted = PolynomialEmbedding(m, n_neighbors=10, basis=basis, alpha=0).fit(X)
+    fitted = PolynomialEmbedding(m, n_neighbors=10, basis=basis, alpha=0, coordinates="smallest").fit(X)
     assert largest_angle_sine(fitted.embedding_, Y) < 1e-8
 
 
@@ -61,8 +62,7 @@ def test_residual_operator_gives_the_matrix_of_scikit_learn(make, k, monkeypatch
     monkeypatch.setattr(theirs, "null_space", catch)
     X, _ = make(300, random_state=1)
     theirs.LocallyLinearEmbedding(n_neighbors=k, eigen_solver="dense").fit(X)
-    neighbors = find_exact_neighbors(X, k, n_jobs=None, verbose=0)
-    L, D = lle.build_residuals(X, np.arange(len(X)), neighbors, np.ones(len(X)))
+    L, D = write_equations("lle", X, k)
     M = caught["M"]
     np.testing.assert_allclose((L.T @ L).toarray(), M.toarray() if hasattr(M, "toarray") else M, atol=1e-13)
     np.testing.assert_array_equal(D, np.ones(len(X)))
@@ -93,6 +93,7 @@ def test_optimality(X, degree, basis, alpha, center, share):
     """(A + P) v = λ B v and VᵀBV = I, with A, B and P formed densely from the map's own coordinates."""
     k = min(6, len(X) - 1)
     parameters = {"n_neighbors": k, "degree": degree, "basis": basis, "center": center, "reduce": None}
+    parameters["coordinates"] = "smallest"
     rank = PolynomialEmbedding(1, alpha=0, **parameters).fit(X).diagnostics_.rank
     m = max(1, round(share * rank))
     fitted = PolynomialEmbedding(m, alpha=alpha, **parameters).fit(X)
@@ -102,8 +103,7 @@ def test_optimality(X, degree, basis, alpha, center, share):
     Phi = build_basis(basis, X.shape[1], degree).expand(Z)
     if center:
         Phi = Phi - Phi.mean(axis=0)
-    neighbors = find_exact_neighbors(Z, k, n_jobs=None, verbose=0)
-    L, _ = lle.build_residuals(Z, np.arange(len(Z)), neighbors, np.ones(len(Z)))
+    L, _ = write_equations("lle", Z, k)
     U, s, Wt = np.linalg.svd(Phi, full_matrices=False)
     U, s, Wt = U[:, :rank], s[:rank], Wt[:rank]
     residuals = L @ U
@@ -131,9 +131,8 @@ def test_optimality(X, degree, basis, alpha, center, share):
 
 def test_gram_pair_does_not_depend_on_the_blocks(monkeypatch):
     X, _ = make_swiss_roll(200, random_state=0)
-    neighbors = find_exact_neighbors(X, 7, n_jobs=None, verbose=0)
     basis = condition_basis(build_basis("kronecker", 3, 2), X[:50], center=True, n_jobs=None, verbose=0)
-    data = Neighborhoods(neighbors, X), X, np.ones(200), OBJECTIVES["lle"], basis
+    data = build_graph("lle", X, 7), X, basis
     [whole] = build_gram_folds(*data, n_jobs=None, verbose=0, n_folds=1)
     monkeypatch.setattr("polyfold._blocks.BLOCK_BYTES", 20_000)
     folds = build_gram_folds(*data, n_jobs=2, verbose=0)
@@ -168,13 +167,13 @@ def test_rank_is_cut_relative_to_the_largest_singular_value(estimator, noise, ra
 def test_many_samples_and_one_outlier(degree, distance, alpha):
     """Against a dense SVD of the features: an outlier anywhere must not drown the digits of the rest."""
     X = np.insert(make_twin_peaks(5000, random_state=0)[0], 2501, [distance, 0, 0], axis=0)
-    fitted = PolynomialEmbedding(2, n_neighbors=10, degree=degree, alpha=alpha).fit(X)
+    model = PolynomialEmbedding(2, n_neighbors=10, degree=degree, alpha=alpha, coordinates="smallest")
+    fitted = clone(model).fit(X)
     Z = (X - fitted.map_.shift) / fitted.map_.scale
     Phi = build_basis("kronecker", 3, degree).expand(Z)
     U, s, _ = np.linalg.svd(Phi - Phi.mean(axis=0), full_matrices=False)
     U, s = U[:, : fitted.diagnostics_.rank], s[: fitted.diagnostics_.rank]
-    neighbors = find_exact_neighbors(Z, 10, n_jobs=None, verbose=0)
-    residuals = lle.build_residuals(Z, np.arange(len(Z)), neighbors, np.ones(len(Z)))[0] @ U
+    residuals = write_equations("lle", Z, 10)[0] @ U
     penalty = alpha * np.square(residuals).sum() / len(s) * (s[0] / s) ** 2
     # Whitening by the square root of the penalised problem keeps the digits of its small eigenvalues.
     root = np.linalg.qr(np.vstack([residuals, np.diag(np.sqrt(penalty))]), mode="r")
@@ -182,5 +181,5 @@ def test_many_samples_and_one_outlier(degree, distance, alpha):
     expected = U @ Vt[-2:].T
     assert largest_angle_sine(fitted.embedding_, expected) < 1e-6
     order = np.random.default_rng(1).permutation(len(X))
-    shuffled = PolynomialEmbedding(2, n_neighbors=10, degree=degree, alpha=alpha).fit(X[order]).embedding_
+    shuffled = clone(model).fit(X[order]).embedding_
     assert np.abs(shuffled - fitted.embedding_[order]).max() < 1e-6 * np.abs(shuffled).max()

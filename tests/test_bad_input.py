@@ -45,7 +45,10 @@ def test_wrong_parameters(estimator, parameters, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"graph": "umap"}, "`graph` must be one of 'lle', got 'umap'"),
+        (
+            {"graph": "umap"},
+            "`graph` must be one of 'diffusion', .*'mlle', a symmetric sparse affinity or a callable, got 'umap'",
+        ),
         ({"basis": "legendre"}, "`basis` must be one of 'auto', 'hadamard', 'kronecker', got 'legendre'"),
         ({"basis": None}, "`basis` must be one of .*, got None"),
     ],

@@ -78,7 +78,7 @@ def test_random_axes_are_the_same_every_time():
 @pytest.mark.parametrize("reduce", [4, 0.8, np.float32(0.8), "auto"])
 def test_map_is_a_polynomial_of_the_columns(reduce, monkeypatch):
     """The same as an embedding of the principal components, where neighbourhoods are measured there."""
-    monkeypatch.setattr("polyfold._space.CLEARLY", np.inf)
+    monkeypatch.setattr("polyfold._neighborhoods.CLEARLY", np.inf)
     fitted = NPPE(reduce=reduce, n_neighbors=12, alpha=1e-3).fit(SHEET)
     r = fitted.diagnostics_.n_axes
     assert fitted.map_.n_axes == r
@@ -95,7 +95,7 @@ def test_map_is_a_polynomial_of_the_columns(reduce, monkeypatch):
 def test_neighbourhoods_are_measured_where_a_trial_scores_better(monkeypatch):
     chosen = {}
     for space, factor in (("columns", 0.0), ("axes", np.inf)):
-        monkeypatch.setattr("polyfold._space.CLEARLY", factor)
+        monkeypatch.setattr("polyfold._neighborhoods.CLEARLY", factor)
         chosen[space] = NPPE(reduce=4, n_neighbors=12, alpha=1e-3).fit(SHEET)
         assert chosen[space].diagnostics_.space == space
     assert np.abs(chosen["columns"].embedding_ - chosen["axes"].embedding_).max() > 1e-4
@@ -132,7 +132,9 @@ def test_batches_get_the_same_to_rounding():
 @pytest.mark.parametrize("container", [csr_array, csr_matrix])
 @pytest.mark.parametrize("reduce", ["auto", 5, 0.4])
 def test_sparse_is_the_same_as_dense(container, reduce, monkeypatch):
-    monkeypatch.setattr("polyfold._space.CLEARLY", np.inf)  # sparse neighbourhoods are measured in the axes
+    monkeypatch.setattr(
+        "polyfold._neighborhoods.CLEARLY", np.inf
+    )  # sparse neighbourhoods are measured in the axes
     X = random_array((300, 60), density=0.3, rng=np.random.default_rng(3), format="csr")
     parameters = {"reduce": reduce, "n_neighbors": 12, "alpha": 1e-3, "fit_inverse_transform": True}
     dense, sparse = NPPE(**parameters).fit(X.toarray()), NPPE(**parameters).fit(container(X))

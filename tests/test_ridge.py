@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from local_equations import write_equations
 from polyfold import NPPE, SNPPE, PolynomialEmbedding
 from polyfold._basis import build_basis
-from polyfold._neighbors import find_exact_neighbors
 from polyfold._ridge import ALPHAS
 from polyfold.datasets import make_swiss_roll, make_twin_peaks
-from polyfold.objectives import lle
 
 
 def held_out_the_long_way(fitted, X, k, alpha, center, n_folds=10):
@@ -17,8 +16,7 @@ def held_out_the_long_way(fitted, X, k, alpha, center, n_folds=10):
     n_components = len(fitted.eigenvalues_)
     Z = (X - fitted.map_.shift) / fitted.map_.scale
     Phi = build_basis(fitted.map_.basis, X.shape[1], fitted.map_.degree).expand(Z)
-    neighbors = find_exact_neighbors(Z, k, n_jobs=None, verbose=0)
-    L, _ = lle.build_residuals(Z, np.arange(len(Z)), neighbors, np.ones(len(Z)))
+    L, _ = write_equations("lle", Z, k)
     residuals = L @ Phi
     _, s, Wt = np.linalg.svd(Phi - center * Phi.mean(axis=0), full_matrices=False)
     U = (Phi - center * Phi.mean(axis=0)) @ Wt.T / s
@@ -46,7 +44,8 @@ def held_out_the_long_way(fitted, X, k, alpha, center, n_folds=10):
 def test_curve_is_what_refits_give(degree, alpha, center):
     random = np.random.default_rng(0)
     X = make_twin_peaks(203, random_state=0)[0] + 0.05 * random.normal(size=(203, 3))
-    fitted = PolynomialEmbedding(2, n_neighbors=8, degree=degree, alpha=alpha, center=center).fit(X)
+    parameters = {"n_neighbors": 8, "degree": degree, "alpha": alpha, "center": center}
+    fitted = PolynomialEmbedding(2, coordinates="smallest", **parameters).fit(X)
     objective, spreads = held_out_the_long_way(fitted, X, 8, alpha, center)
     np.testing.assert_allclose(fitted.diagnostics_.alpha_curve, [[alpha, objective]], rtol=1e-3)
     np.testing.assert_allclose(fitted.diagnostics_.held_out_spread, spreads, rtol=1e-3)

@@ -9,12 +9,11 @@ from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from local_equations import write_equations
 from polyfold import NPPE, SNPPE, PolynomialEmbedding
 from polyfold._basis import build_basis
-from polyfold._neighbors import find_exact_neighbors
 from polyfold.datasets import make_swiss_roll, make_twin_peaks
 from polyfold.metrics import coranking_auc
-from polyfold.objectives import lle
 
 X = make_twin_peaks(200, random_state=0)[0]
 WEIGHTS = np.random.default_rng(0).uniform(0.1, 3, size=200)
@@ -30,8 +29,7 @@ def test_weighted_problem_is_the_dense_one(center, alpha):
     Phi = build_basis("kronecker", 3, 2).expand(Z)
     Phi = Phi - center * (w * Phi).sum(axis=0) / w.sum()
     U, s, _ = np.linalg.svd(np.sqrt(w) * Phi, full_matrices=False)
-    neighbors = find_exact_neighbors(Z, 9, n_jobs=None, verbose=0)
-    L, _ = lle.build_residuals(Z, np.arange(200), neighbors, np.ones(200))
+    L, _ = write_equations("lle", Z, 9)
     residuals = np.sqrt(w) * (L @ (U / np.sqrt(w)))
     A = residuals.T @ residuals
     A += np.diag(alpha * np.trace(A) / len(A) * (s[0] / s) ** 2)

@@ -13,12 +13,31 @@ if TYPE_CHECKING:
     from polyfold import datasets, metrics
     from polyfold.embedding import PolynomialEmbedding
     from polyfold.polymap import PolynomialMap
-    from polyfold.presets import NPPE, SNPPE
+    from polyfold.presets import LLTSA, LPP, NPE, NPP, NPPE, OLPP, ONPP, SNPPE
 
-__all__ = ["NPPE", "SNPPE", "PolynomialEmbedding", "PolynomialMap", "datasets", "metrics"]
+__all__ = [
+    "LLTSA",
+    "LPP",
+    "NPE",
+    "NPP",
+    "NPPE",
+    "OLPP",
+    "ONPP",
+    "SNPPE",
+    "PolynomialEmbedding",
+    "PolynomialMap",
+    "datasets",
+    "metrics",
+]
 
 _HOMES = {
+    "LLTSA": "polyfold.presets",
+    "LPP": "polyfold.presets",
+    "NPE": "polyfold.presets",
+    "NPP": "polyfold.presets",
     "NPPE": "polyfold.presets",
+    "OLPP": "polyfold.presets",
+    "ONPP": "polyfold.presets",
     "SNPPE": "polyfold.presets",
     "PolynomialEmbedding": "polyfold.embedding",
     "PolynomialMap": "polyfold.polymap",

@@ -56,6 +56,14 @@ class MonomialBasis:
         expand_rows(rows, self.parents, self.variables, self.factors, features)
         return features
 
+    def differentiate(self, rows: NDArray[np.float64], coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gradients of combinations of the monomials, shape (len(rows), n_combinations, n_inputs)."""
+        from polyfold._kernels import differentiate_rows
+
+        gradients = np.empty((len(rows), coefficients.shape[1], self.n_inputs))
+        differentiate_rows(rows, self.parents, self.variables, self.factors, coefficients, gradients)
+        return gradients
+
 
 def count_features(kind: str, n_inputs: int, degree: int) -> int:
     """Count the monomials of a basis without building it."""

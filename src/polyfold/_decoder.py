@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from scipy.linalg import svd
 
 from polyfold._basis import build_basis, count_features
 from polyfold._domain import learn_domain
+from polyfold._regression import RIDGES, leave_one_out
 from polyfold.polymap import PolynomialMap
 
 #: Degrees that leave-one-out chooses from.
@@ -21,8 +23,9 @@ MAX_FEATURES = 150
 #: A simpler polynomial is taken whose error is at most this much larger than the smallest.
 TOLERANCE = 1.1
 
-#: Ridges that leave-one-out chooses from, in units of the largest squared singular value of the features.
-RIDGES = 10.0 ** np.arange(-14, 0.5, 1.0)
+
+#: Directions along which the features vary by less than this share of the most are dropped.
+RANK_TOLERANCE = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +41,8 @@ def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights:
 
     The simplest is that of the lowest degree and, within it, the largest ridge.
 
-    With features ``F = U S Vᵀ`` (centred, rows times √weight) the fit of ridge ρ is ``U diag(s²/(s² + ρ)) Uᵀ T``,
-    and leaving sample i out divides its residual by 1 − h_i, h the diagonal of that hat matrix.
+    The features of each degree are factored once, ``F = U S Vᵀ`` (centred, rows times √weight), see
+    `polyfold._regression`.
 
     Parameters
     ----------
@@ -60,17 +63,27 @@ def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights:
         features = build_basis("kronecker", Y.shape[1], degree).expand((Y - shift) / scale)
         center = np.average(features, axis=0, weights=weights)
         U, s, Vt = svd((features - center) * roots, full_matrices=False)
-        UtT, squares = U.T @ T, np.square(s)
-        for ridge in RIDGES[::-1] * (squares[0] or 1.0):
-            shrink = squares / (squares + ridge)
-            freedom = 1 - weights / weights.sum() - np.square(U) @ shrink
-            left_out = (T - U @ (shrink[:, np.newaxis] * UtT)) / np.maximum(freedom, 1e-12)[:, np.newaxis]
-            V = Vt.T @ ((s / (squares + ridge))[:, np.newaxis] * UtT)
+        inverses = np.divide(1, s, out=np.zeros_like(s), where=s > RANK_TOLERANCE * s[0])
+        penalty = np.where(inverses > 0, np.square(s[0] * inverses), np.inf)
+        for ridge in RIDGES[::-1]:
+            left_out = leave_one_out(U, T, penalty, weights / weights.sum(), ridge)
+            V = Vt.T @ ((inverses * left_out.shrinkage)[:, np.newaxis] * (U.T @ T))
             decoder = PolynomialMap(shift, scale, "kronecker", degree, V, mean - center @ V)
-            candidates.append((float(np.square(left_out).sum()), decoder))
+            candidates.append((float(np.square(T - left_out.predicted).sum()), decoder))
     error, decoder = _choose_simplest(candidates)
     covered = learn_domain(shift, (Y - shift) / scale, np.square((Y - shift) / scale).sum(axis=1))
     return Decoder(replace(decoder, domain=covered), error)
+
+
+def add_decoder(learned: PolynomialMap, samples: Any, weights: NDArray[np.float64]) -> tuple[PolynomialMap, float]:
+    """Return the map with the way back, and the share of the samples' variance that is lost on the round trip."""
+    assert learned.domain is not None
+    _, about_mean = learned._measure(samples, learned.domain.center)
+    targets, squared_lengths = learned._measure(samples, learned.shift)
+    decoder = learn_decoder(learned.transform(samples).astype(np.float64), targets, weights)
+    off_axes = weights @ np.maximum(squared_lengths - np.square(targets).sum(axis=1), 0.0)
+    error = (decoder.squared_error + off_axes) / ((weights @ about_mean) or 1.0)
+    return replace(learned, decoder=decoder.map), float(error)
 
 
 def _choose_simplest(candidates: list[tuple[float, PolynomialMap]]) -> tuple[float, PolynomialMap]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyfold._eigen import Whitening
 from polyfold._frame import Frame
-from polyfold._gram import Neighborhoods
-from polyfold._neighbors import count_components
-from polyfold._ridge import RidgeCurve
+from polyfold._relations import Relations
+from polyfold._selection import LEAST_AGREEMENT, LEAST_EXTENT
+from polyfold._solution import Solution
+from polyfold.objectives import ISOMAP
 from polyfold.polymap import PolynomialMap
 
 #: A coordinate that spreads this much more, or less, on held-out samples does not generalise.
@@ -54,10 +54,13 @@ class Diagnostics:
         Samples that repeat an earlier one exactly.
     intrinsic_dimension : float
         Estimated from how distances to neighbours grow; NaN for too few samples.
+    graph : str
+        What is kept; "affinity" or "callable" where it was given.
     n_neighbors : int
+        Of each sample; of a given graph on average.
     n_connected_components : int
         Of the neighbour graph.
-    space : {"columns", "axes"}
+    space : {"columns", "axes", "given"}
         Where neighbourhoods were measured.
     space_scores : dict
         Co-ranking AUC of a trial map with neighbourhoods measured in either; empty where there was no choice.
@@ -84,6 +87,18 @@ class Diagnostics:
     held_out_spread : ndarray of shape (n_components,)
         Spread of each coordinate about its training mean, on held-out folds over that on the others; NaN where
         there are too few samples to hold some out.
+    constraint : {"embedding", "orthogonal"}
+    coordinates : {"independent", "smallest"}
+        As asked for.
+    kept : tuple of int
+        Which eigenvectors became coordinates, counted from 0 in the order of their eigenvalues.
+    n_candidates : int
+        How many of them were looked at.
+    tangent_agreement, tangent_extent : float
+        How much the tangent planes of neighbours agree, 1 being fully, and the variance of neighbourhoods along
+        the last axis of their plane over that along the axis before. Below 0.8 planes are noise, below 0.2 samples
+        have fewer dimensions than coordinates were asked for, and the smallest eigenvectors are kept. NaN where
+        no planes were fitted.
     round_trip_error : float or None
         Share of the variance of X that is lost on the way to the coordinates and back, each sample left out of
         what brings it back.
@@ -98,6 +113,7 @@ class Diagnostics:
     scale_range: float
     n_duplicates: int
     intrinsic_dimension: float
+    graph: str
     n_neighbors: int
     n_connected_components: int
     space: str
@@ -114,6 +130,12 @@ class Diagnostics:
     training_objective: float
     held_out_objective: float
     held_out_spread: NDArray[np.float64]
+    constraint: str
+    coordinates: str
+    kept: tuple[int, ...]
+    n_candidates: int
+    tangent_agreement: float
+    tangent_extent: float
     round_trip_error: float | None
     chosen: frozenset[str]
 
@@ -121,6 +143,7 @@ class Diagnostics:
         lines = [
             ("samples", f"{self.n_samples:,} of {self.n_columns:,} columns, {self.n_duplicates:,} duplicates"),
             ("intrinsic dimension", self._describe_dimension()),
+            ("graph", self._describe_graph()),
             ("neighbours", self._describe_neighbors()),
             ("columns", self._describe_axes()),
             ("measured in", self._describe_space()),
@@ -128,6 +151,7 @@ class Diagnostics:
             ("ridge", self._describe_alpha()),
             ("objective", self._describe_objective()),
             ("held-out spread", self._describe_spread()),
+            ("coordinates", self._describe_coordinates()),
         ]
         if self.round_trip_error is not None:
             lines.append(
@@ -152,8 +176,39 @@ class Diagnostics:
         why = "auto: up to 500 features and 0.8 for each sample" if "reduce" in self.chosen else "given"
         return f"{self.n_axes} principal axes ({why}), {self.explained_variance:.1%} of the variance"
 
+    @property
+    def skipped(self) -> tuple[int, ...]:
+        """Eigenvectors that were passed over for larger ones, as they are functions of those kept."""
+        return tuple(position for position in range(self.kept[-1]) if position not in self.kept)
+
+    def _describe_graph(self) -> str:
+        what = {"affinity": "an affinity, given", "callable": "equations, given by a callable"}
+        orthogonal = ", coefficients orthonormal" if self.constraint == "orthogonal" else ""
+        return what.get(self.graph, self.graph) + orthogonal
+
+    def _describe_coordinates(self) -> str:
+        if self.skipped:
+            numbers = ", ".join(str(position + 1) for position in self.kept)
+            skipped = ", ".join(str(position + 1) for position in self.skipped)
+            return f"eigenvectors {numbers} of {self.n_candidates}; {skipped} skipped as functions of these"
+        if self.coordinates == "smallest" or self.graph == ISOMAP or len(self.kept) == 1:
+            return f"the first {len(self.kept)}"
+        if np.isnan(self.tangent_agreement):
+            return f"the first {len(self.kept)} (too few samples or columns to tell which are independent)"
+        if self.tangent_agreement < LEAST_AGREEMENT:
+            return (
+                f"the first {len(self.kept)} (tangent planes are noise, so which are independent cannot be told: "
+                f"agreement {self.tangent_agreement:.2f}, below {LEAST_AGREEMENT})"
+            )
+        if self.tangent_extent < LEAST_EXTENT:
+            return (
+                f"the first {len(self.kept)} (neighbourhoods have fewer dimensions, so which are independent "
+                f"cannot be told: extent {self.tangent_extent:.2f}, below {LEAST_EXTENT})"
+            )
+        return f"the first {len(self.kept)}, which are independent (of {self.n_candidates} looked at)"
+
     def _describe_space(self) -> str:
-        where = {"columns": "the columns", "axes": "the principal axes"}
+        where = {"columns": "the columns", "axes": "the principal axes", "given": "the graph as given"}
         if not self.space_scores:
             return where[self.space]
         other = "axes" if self.space == "columns" else "columns"
@@ -188,31 +243,36 @@ class Diagnostics:
 
 def describe_fit(
     frame: Frame,
-    graph: Neighborhoods,
+    relations: Relations,
     learned: PolynomialMap,
-    whitening: Whitening,
-    curve: RidgeCurve,
+    solution: Solution,
     *,
+    graph: str,
+    constraint: str,
+    coordinates: str,
+    n_samples: int,
     n_duplicates: int,
-    training_objective: float,
     round_trip_error: float | None,
     chosen: frozenset[str],
     names: NDArray[Any] | None,
 ) -> Diagnostics:
     """Gather what the steps of a fit found; `names` are those of the columns, where they have any."""
     dominant = int(np.argmax(frame.variances))
+    whitening, curve, selection = solution.whitening, solution.curve, solution.selection
+    tangents = selection.tangents
     return Diagnostics(
-        n_samples=len(graph.neighbors),
+        n_samples=n_samples,
         n_columns=learned.n_inputs,
         dominant_column=str(dominant) if names is None else repr(str(names[dominant])),
         dominant_share=float(frame.variances.max() / (frame.variances.sum() or 1.0)),
         scale_range=_compare_scales(frame.variances),
         n_duplicates=n_duplicates,
-        intrinsic_dimension=graph.dimension,
-        n_neighbors=graph.n_neighbors,
-        n_connected_components=count_components(graph.neighbors),
-        space=graph.space,
-        space_scores=graph.space_scores,
+        intrinsic_dimension=relations.dimension,
+        graph=graph,
+        n_neighbors=relations.n_neighbors,
+        n_connected_components=relations.n_pieces,
+        space=relations.space,
+        space_scores=relations.space_scores,
         n_axes=None if frame.axes is None else frame.axes.shape[1],
         explained_variance=frame.explained_variance,
         basis=learned.basis,
@@ -222,9 +282,15 @@ def describe_fit(
         condition=whitening.condition,
         alpha=curve.best_alpha,
         alpha_curve=np.column_stack([curve.alphas, curve.objectives]),
-        training_objective=training_objective,
-        held_out_objective=float(curve.objectives[curve.best]),
-        held_out_spread=curve.spreads[curve.best],
+        training_objective=solution.training_objective,
+        held_out_objective=solution.held_out_objective,
+        held_out_spread=solution.held_out_spread,
+        constraint=constraint,
+        coordinates=coordinates,
+        kept=tuple(selection.kept.tolist()),
+        n_candidates=selection.n_candidates,
+        tangent_agreement=float("nan") if tangents is None else tangents.agreement,
+        tangent_extent=float("nan") if tangents is None else tangents.extent,
         round_trip_error=round_trip_error,
         chosen=chosen,
     )

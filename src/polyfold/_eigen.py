@@ -133,6 +133,85 @@ def solve_pair(A: NDArray[np.float64], whitening: Whitening, n_components: int, 
     return Directions(whitening.W @ U, eigenvalues)
 
 
+def solve_orthogonal(
+    A: NDArray[np.float64], whitening: Whitening, T: NDArray[np.float64], n_components: int
+) -> Directions:
+    """Minimise ``tr(VᵀAV)`` over directions V in the range of B whose coefficients T V are orthonormal.
+
+    A ridge would penalise the length of the coefficients, which is fixed here.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_features, n_features)
+        Symmetric and positive semidefinite.
+    whitening : Whitening
+        Of B.
+    T : ndarray of shape (n_features, n_features)
+        From directions to coefficients of monomials.
+    n_components : int
+        How many directions.
+    """
+    C = whitening.W.T @ A @ whitening.W
+    # Shifted where B is the identity, so that directions of little variance are shifted no more than others.
+    C[np.diag_indices(len(C))] += SHIFT * np.trace(C) / whitening.rank or 1.0
+    inner, R = _to_orthonormal(C, whitening, T)
+    try:
+        eigenvalues, U = _smallest_eigenpairs(inner, n_components, shift=0.0)
+    except LinAlgError as error:
+        raise ValueError(whitening.explain_failure()) from error
+    return Directions(whitening.W @ solve_triangular(R, U), eigenvalues)
+
+
+def _to_orthonormal(
+    C: NDArray[np.float64], whitening: Whitening, T: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return C in the basis of orthonormal coefficients, and R that leads from the whitened basis to it."""
+    _, R = np.linalg.qr(T @ whitening.W)
+    inner = solve_triangular(R, solve_triangular(R, C, trans="T").T, trans="T")
+    return (inner + inner.T) / 2, R
+
+
+def solve_orthogonal_kernel(
+    C: NDArray[np.float64], whitening: Whitening, T: NDArray[np.float64], n_components: int
+) -> Directions:
+    """Maximise ``tr(Vᵀ Phiᵀ K Phi V)`` over directions V whose coefficients T V are orthonormal.
+
+    As :func:`solve_orthogonal`, for C the matrix in the whitened basis; `eigenvalues` in descending order.
+    """
+    inner, R = _to_orthonormal(C, whitening, T)
+    size = whitening.rank
+    eigenvalues, U = eigh(inner, subset_by_index=[size - n_components, size - 1])
+    return Directions(whitening.W @ solve_triangular(R, U[:, ::-1]), eigenvalues[::-1])
+
+
+def orthonormalize(
+    coefficients: NDArray[np.float64], offset: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return orthonormal columns next to nearly orthonormal ones, and the constant terms that go with them."""
+    Q, R = np.linalg.qr(coefficients)
+    signs = np.where(np.diagonal(R) < 0, -1.0, 1.0)
+    return np.asarray(Q * signs), np.asarray(solve_triangular(R, offset, trans="T") * signs)
+
+
+def solve_kernel(C: NDArray[np.float64], whitening: Whitening, n_components: int, alpha: float) -> Directions:
+    """Maximise ``tr(Vᵀ Phiᵀ K Phi V)`` subject to ``Vᵀ(B + P)V = I``, for C the matrix in the whitened basis.
+
+    The ridge P is ``alpha (s_max/s_j)²`` there. Where K has rank 1, this is ridge regression on its coordinate.
+
+    Returns
+    -------
+    Directions
+        `vectors` each times the root of its eigenvalue, and `eigenvalues` in descending order.
+    """
+    shrinkage = 1 / np.sqrt(1 + alpha * whitening.penalty)
+    size = whitening.rank
+    eigenvalues, U = eigh(
+        shrinkage[:, np.newaxis] * C * shrinkage, subset_by_index=[size - n_components, size - 1]
+    )
+    eigenvalues, U = np.maximum(eigenvalues[::-1], 0.0), U[:, ::-1]
+    return Directions(whitening.W @ (shrinkage[:, np.newaxis] * U * np.sqrt(eigenvalues)), eigenvalues)
+
+
 def _smallest_eigenpairs(
     C: NDArray[np.float64], n_wanted: int, shift: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

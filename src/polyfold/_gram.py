@@ -6,45 +6,17 @@ features of a block are expanded where they are needed and forgotten: memory is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._blocks import map_blocks, row_slices
 from polyfold._conditioning import ConditionedBasis, check_no_overflow
-from polyfold.objectives import Objective
+from polyfold._graph import Graph
 
 #: Folds, and folds where there are more than LARGE_GRAM features.
 MANY_FOLDS, FEW_FOLDS, LARGE_GRAM = 10, 5, 1000
-
-
-@dataclass(frozen=True, eq=False)
-class Neighborhoods:
-    """The neighbours of each sample, and the space in which they were found and local relations are measured.
-
-    Attributes
-    ----------
-    neighbors : ndarray of shape (n_samples, n_neighbors)
-    measured : ndarray of shape (n_samples, n_dimensions)
-        The samples in that space.
-    dimension : float
-        Estimated intrinsic dimension.
-    space : {"columns", "axes"}
-    space_scores : dict
-        What a trial map scored with each space, where there was a choice.
-    """
-
-    neighbors: NDArray[np.intp]
-    measured: NDArray[np.float64]
-    dimension: float = float("nan")
-    space: str = "columns"
-    space_scores: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def n_neighbors(self) -> int:
-        """Neighbours of each sample."""
-        return int(self.neighbors.shape[1])
 
 
 @dataclass(eq=False)
@@ -73,36 +45,20 @@ class GramPair:
         return self.B - np.outer(self.mean, self.feature_sum)
 
 
-def accumulate(
-    space: NDArray[np.float64],
-    X: NDArray[np.float64],
-    rows: NDArray[np.intp],
-    neighbors: NDArray[np.intp],
-    weights: NDArray[np.float64],
-    objective: Objective,
-    basis: ConditionedBasis,
-) -> GramPair:
+def accumulate(X: NDArray[np.float64], rows: NDArray[np.intp], graph: Graph, basis: ConditionedBasis) -> GramPair:
     """Return the share of the samples `rows` in the Gram pair.
 
     Parameters
     ----------
-    space : ndarray of shape (n_samples, n_columns)
-        Samples as the objective sees them; only `rows` and their neighbours are read.
     X : ndarray of shape (n_samples, n_inputs)
-        The same samples in the map's units.
+        Samples in the map's units; only `rows` and what the graph joins them to is read.
     rows : ndarray of shape (n_rows,)
         The samples whose local equations are added.
-    neighbors : ndarray of shape (n_rows, n_neighbors)
-        The neighbours of each.
-    weights : ndarray of shape (n_rows,)
-        How much each counts.
-    objective : callable
-        Neighbourhoods to (L, D), see `polyfold.objectives`.
+    graph : Graph
+        Writes these equations.
     basis : ConditionedBasis
     """
-    members, positions = np.unique(np.concatenate([rows, neighbors.ravel()]), return_inverse=True)
-    centers = positions[: len(rows)]
-    L, D = objective(space[members], centers, positions[len(rows) :].reshape(neighbors.shape), weights)
+    members, (L, D, signs) = graph.write(rows)
     features = basis.monomials.expand(X[members])
     features -= basis.center
     residuals = (L @ features) @ basis.T
@@ -110,7 +66,8 @@ def accumulate(
     features, roots = features[weighted] @ basis.T, np.sqrt(D[weighted])
     feature_sum = D[weighted] @ features
     features *= roots[:, np.newaxis]
-    return GramPair(residuals.T @ residuals, features.T @ features, feature_sum, float(D.sum()))
+    A = residuals.T @ (residuals if signs is None else signs[:, np.newaxis] * residuals)
+    return GramPair(A, features.T @ features, feature_sum, float(D.sum()))
 
 
 def count_folds(n_samples: int, n_features: int) -> int:
@@ -119,10 +76,8 @@ def count_folds(n_samples: int, n_features: int) -> int:
 
 
 def build_gram_folds(
-    graph: Neighborhoods,
+    graph: Graph,
     X: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    objective: Objective,
     basis: ConditionedBasis,
     *,
     n_jobs: int | None,
@@ -130,10 +85,9 @@ def build_gram_folds(
     n_folds: int | None = None,
 ) -> list[GramPair]:
     """Accumulate the Gram pair of each fold, block by block. Sample i is in fold i mod `n_folds`."""
-    n_samples, k = graph.neighbors.shape
+    n_samples = graph.n_samples
     n_folds = n_folds or count_folds(n_samples, len(basis.center))
-    # Per centre: up to k + 1 rows of features, three of products, k offsets, and the k×k local Gram.
-    row_bytes = 8 * ((k + 5) * len(basis.center) + (2 * k + 1) * graph.measured.shape[1] + 2 * k * k)
+    row_bytes = graph.count_bytes(len(basis.center))
     blocks = [
         slice(fold + n_folds * block.start, fold + n_folds * block.stop, n_folds)
         for fold in range(n_folds)
@@ -142,8 +96,7 @@ def build_gram_folds(
 
     @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
     def of_block(block: slice) -> GramPair:
-        rows = np.arange(n_samples)[block]
-        return accumulate(graph.measured, X, rows, graph.neighbors[rows], weights[rows], objective, basis)
+        return accumulate(X, np.arange(n_samples)[block], graph, basis)
 
     shares = map_blocks(of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="Gram pair")
     folds: list[GramPair] = []

@@ -40,17 +40,18 @@ def estimate_dimension(X: NDArray[np.float64], *, n_jobs: int | None) -> float:
     return float(min(1 / growth, X.shape[1])) if growth > 0 else float("nan")
 
 
-def choose_n_neighbors(n_neighbors: Any, n_samples: int, dimension: float, neighbors: Any) -> int:
+def choose_n_neighbors(n_neighbors: Any, n_samples: int, dimension: float, neighbors: Any, least: int = 1) -> int:
     """Turn "auto" into a number, and check that there are enough samples for it.
 
     "auto" is 1 % of the samples within AUTO_NEIGHBORS, and no less than a local quadratic in `dimension` variables
-    has second-order terms, m(m+1)/2: in more dimensions, fewer neighbours do not tell a bend from noise.
+    has second-order terms, m(m+1)/2: in more dimensions, fewer neighbours do not tell a bend from noise. It is at
+    least what the graph needs.
     """
     if isinstance(n_neighbors, str) and n_neighbors == "auto":
         low, high = AUTO_NEIGHBORS
         second_order_terms = 0.0 if np.isnan(dimension) else dimension * (dimension + 1) / 2
         number = max(round(n_samples / 100), int(np.ceil(second_order_terms)))
-        n_neighbors = min(max(number, low), high, n_samples - 1)
+        n_neighbors = min(max(min(max(number, low), high), least), n_samples - 1)
         if hasattr(neighbors, "n_neighbors"):
             n_neighbors = neighbors.n_neighbors - _counts_itself(neighbors)
     elif isinstance(n_neighbors, str):
@@ -60,6 +61,11 @@ def choose_n_neighbors(n_neighbors: Any, n_samples: int, dimension: float, neigh
         raise ValueError(
             f"`n_neighbors` must be below the number of samples, got n_neighbors={number} with "
             f"n_samples={n_samples}. Lower `n_neighbors` or add samples."
+        )
+    if number < least:
+        raise ValueError(
+            f"This graph and `n_components` need at least {least} neighbours, got n_neighbors={number} with "
+            f"n_samples={n_samples}. Raise `n_neighbors`, lower `n_components` or add samples."
         )
     return number
 
@@ -102,6 +108,14 @@ def find_exact_neighbors(
     # The search itself runs on n_jobs threads; the blocks are for progress and for Ctrl-C.
     blocks = row_slices(len(X), row_bytes=2**12)
     return np.concatenate([search(rows) for rows in show_progress(blocks, len(blocks), "neighbours", verbose)])
+
+
+def find_neighbors_of(
+    queries: NDArray[np.float64], X: NDArray[np.float64], n_neighbors: int, *, n_jobs: int | None
+) -> NDArray[np.intp]:
+    """Return the Euclidean nearest samples of X to each query, nearest first, equal ones included."""
+    index = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
+    return np.asarray(index.kneighbors(queries, return_distance=False))
 
 
 def find_transformer_neighbors(

@@ -91,12 +91,35 @@ def cross_validate(
     *,
     center: bool,
     verbose: int,
+    kept: NDArray[np.intp] | None = None,
+    lengths: NDArray[np.float64] | None = None,
 ) -> RidgeCurve:
-    """Return the objective and the spread on held-out folds for each ridge."""
+    """Return the objective and the spread on held-out folds for each ridge.
+
+    Parameters
+    ----------
+    folds, total : GramPair
+        The folds and their sum.
+    mean : ndarray of shape (n_features,)
+        Of the features.
+    whitening : Whitening
+        Of the sum.
+    n_components : int
+        How many of the smallest directions are found on the other folds.
+    alphas : ndarray of shape (n_alphas,)
+    center, verbose
+        Of the fit.
+    kept : ndarray of int, default=None
+        Which of these directions are rated; None is all.
+    lengths : ndarray of shape (rank, rank), default=None
+        Squared length of the coefficients in the whitened basis, where that is what is fixed, instead of the
+        variance of the coordinates.
+    """
     W = whitening.W
+    kept = np.arange(n_components) if kept is None else kept
     C, whole_sum = W.T @ total.A @ W, (total.feature_sum - total.weight_sum * mean) @ W
     logarithms = np.zeros(len(alphas))
-    ratios = np.zeros((len(alphas), n_components))
+    ratios = np.zeros((len(alphas), len(kept)))
     for gram in show_progress(folds, len(folds), "ridge", verbose):
         fold = whiten_fold(gram, mean, W)
         C_rest, B_rest = C - fold.A, np.eye(len(C)) - fold.B
@@ -108,10 +131,11 @@ def cross_validate(
         for a, alpha in enumerate(alphas):
             penalised = C_rest.copy()
             penalised[np.diag_indices(len(C))] += typical * (alpha * whitening.penalty + SHIFT)
-            V = _best_directions(B_rest, penalised, n_components)
+            V = _best_directions(B_rest, penalised, n_components, lengths)
             if V is None:
                 logarithms[a], ratios[a] = np.inf, np.nan
                 continue
+            V = V[:, kept]
             middle = mean_rest @ V
             squares = np.einsum("ij,ij->j", V, fold.B @ V)
             about_middle = squares - 2 * middle * (fold.feature_sum @ V) + fold.weight_sum * middle**2
@@ -132,29 +156,34 @@ def average_objective(folds: list[GramPair], mean: NDArray[np.float64], V: NDArr
 
 
 def _best_directions(
-    B: NDArray[np.float64], penalised: NDArray[np.float64], n_components: int
+    B: NDArray[np.float64],
+    penalised: NDArray[np.float64],
+    n_components: int,
+    lengths: NDArray[np.float64] | None,
 ) -> NDArray[np.float64] | None:
-    """Return V with VᵀBV = I of the largest ν in ``B v = ν penalised v``, or None where B's rank is too low.
+    """Return V with unit vᵀBv of the largest ν in ``B v = ν penalised v``, or None where B's rank is too low.
 
-    The final fit takes care of all digits (`polyfold._eigen`); a comparison of ridges does with eight.
+    Where `lengths` are given, they take B's place in the problem. The final fit takes care of all digits
+    (`polyfold._eigen`); a comparison of ridges does with eight.
     """
-    size = len(B)
+    size, fixed = len(B), B if lengths is None else lengths
     try:
         factor = cholesky(penalised, lower=True)
         if size <= max(DENSE_SIZE, 4 * n_components):
-            inner = solve_triangular(factor, solve_triangular(factor, B, lower=True).T, lower=True)
+            inner = solve_triangular(factor, solve_triangular(factor, fixed, lower=True).T, lower=True)
             nu, U = eigh(inner, subset_by_index=[size - n_components, size - 1])
         else:
 
             def apply(v: NDArray[np.float64]) -> NDArray[np.float64]:
                 back = solve_triangular(factor, v, lower=True, trans="T", check_finite=False)
-                return np.asarray(solve_triangular(factor, B @ back, lower=True, check_finite=False))
+                return np.asarray(solve_triangular(factor, fixed @ back, lower=True, check_finite=False))
 
             inner = LinearOperator((size, size), matvec=apply)
             nu, U = eigsh(inner, n_components, which="LA", v0=np.ones(size), tol=1e-8)
     except (LinAlgError, ArpackError):
         return None
-    if not nu.min() > 1e-12 * nu.max():
-        return None
     V = solve_triangular(factor, U[:, np.argsort(-nu)], lower=True, trans="T")
-    return np.asarray(V / np.sqrt(np.einsum("ij,ij->j", V, B @ V)))
+    squares = np.einsum("ij,ij->j", V, B @ V)
+    if not nu.min() > 1e-12 * nu.max() or squares.min() <= 0:
+        return None
+    return np.asarray(V / np.sqrt(squares))

@@ -37,9 +37,9 @@ def check_boolean(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Return `value`, or list the choices that it is not among."""
+def check_choice(name: str, value: Any, choices: Collection[str], *, others: str = "") -> str:
+    """Return `value`, or list the choices that it is not among, and what `others` there are."""
     if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in sorted(choices))
+        listed = ", ".join(repr(choice) for choice in sorted(choices)) + (others and f", {others}")
         raise ValueError(f"`{name}` must be one of {listed}, got {value!r}.")
     return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,29 +15,33 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_is
 
 from polyfold._basis import BASES, MonomialBasis, build_basis, choose_basis
 from polyfold._conditioning import condition_basis
-from polyfold._decoder import learn_decoder
+from polyfold._decoder import add_decoder
 from polyfold._diagnostics import describe_fit, warn_about
 from polyfold._domain import learn_domain
-from polyfold._eigen import fix_signs, solve_pair, whiten
-from polyfold._frame import build_frame, check_reduce, choose_n_axes
-from polyfold._gram import Neighborhoods, build_gram_folds, sum_folds
-from polyfold._neighbors import (
-    check_neighbors,
-    choose_n_neighbors,
-    count_duplicates,
-    estimate_dimension,
-    find_exact_neighbors,
-    find_transformer_neighbors,
+from polyfold._eigen import fix_signs
+from polyfold._frame import Frame, build_frame, check_reduce, choose_n_axes
+from polyfold._global import GeodesicKernel, solve_global
+from polyfold._local import solve_local
+from polyfold._neighbors import check_neighbors, count_duplicates
+from polyfold._relations import (
+    Relations,
+    check_graph,
+    describe_given,
+    find_relations,
+    name_graph,
+    take_graph,
 )
-from polyfold._ridge import ALPHAS, average_objective, cross_validate
-from polyfold._space import choose_space, compare_spaces
+from polyfold._solution import Solution
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.metrics import coranking_auc
-from polyfold.objectives import OBJECTIVES
+from polyfold.objectives import ISOMAP
 from polyfold.polymap import PolynomialMap
 
 #: Types that are kept; any other is turned into the first.
 FLOATS = [np.float64, np.float32]
+
+#: Data up to so large, or so small, are projected in their own units by an orthogonal linear map.
+LARGEST_SCALE = 1e100
 
 #: `score` ranks at most this many samples.
 SCORE_SAMPLES = 2000
@@ -146,13 +149,15 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self,
         n_components: int = 2,
         *,
-        graph: str = "lle",
+        graph: Any = "lle",
         n_neighbors: int | str = "auto",
         degree: int = 2,
         basis: str = "auto",
+        constraint: str = "embedding",
         alpha: float | str = "auto",
         reduce: float | int | str | None = "auto",
         center: bool = True,
+        coordinates: str = "independent",
         neighbors: Any = "exact",
         fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
@@ -164,9 +169,11 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_neighbors = n_neighbors
         self.degree = degree
         self.basis = basis
+        self.constraint = constraint
         self.alpha = alpha
         self.reduce = reduce
         self.center = center
+        self.coordinates = coordinates
         self.neighbors = neighbors
         self.fit_inverse_transform = fit_inverse_transform
         self.n_jobs = n_jobs
@@ -201,41 +208,40 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         frame, columns, coordinates = build_frame(used, n_axes, center=center, random_state=self.random_state)
         kind = choose_basis(self.basis, coordinates.shape[1], degree)
         monomials = build_basis(kind, coordinates.shape[1], degree)
-        given = X if kept.all() else used if issparse(used) else _safe_indexing(X, kept)
-        graph = self._find_neighborhoods(given, columns, coordinates, monomials)
-
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         basis = condition_basis(monomials, coordinates, center=center, **work)
-        folds = build_gram_folds(graph, coordinates, weights, OBJECTIVES[self.graph], basis, **work)
-        gram = sum_folds(folds)
-        mean = gram.mean if center else np.zeros(monomials.n_features)
-        whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
-        alphas = ALPHAS if alpha is None else np.array([alpha])
-        curve = cross_validate(
-            folds, gram, mean, whitening, n_components, alphas, center=center, verbose=self.verbose
-        )
-        directions = solve_pair(gram.A, whitening, n_components, curve.best_alpha)
-        V, offset = basis.to_monomials(directions.vectors, -mean @ directions.vectors)
-        learned = PolynomialMap(frame.shift, frame.scale, kind, degree, V, offset, frame.axes)
+        relations = self._find_relations(X, used, kept, columns, coordinates, monomials, weights)
+
+        settings = {"alpha": alpha, "orthogonal": self.constraint == "orthogonal", "center": center, **work}
+        if isinstance(relations.kept, GeodesicKernel):
+            solution = solve_global(relations.kept, coordinates, weights, basis, n_components, **settings)
+        else:
+            independent = self.coordinates == "independent"
+            solution = solve_local(
+                relations.kept, coordinates, basis, n_components, independent=independent, **settings
+            )
+        learned = self._write_map(solution, frame, kind)
         signs = fix_signs(learned.transform(used))
-        learned = replace(learned, coefficients=V * signs, offset=offset * signs)
+        learned = replace(learned, coefficients=learned.coefficients * signs, offset=learned.offset * signs)
         learned, round_trip_error = self._complete_map(learned, used, weights)
         embedding = learned.transform(samples)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.map_ = learned
         self.embedding_ = embedding
-        self.eigenvalues_ = directions.eigenvalues
-        self.alpha_ = curve.best_alpha
-        self.n_neighbors_ = graph.n_neighbors
+        self.eigenvalues_ = solution.eigenvalues * (frame.scale**2 if name_graph(self.graph) == ISOMAP else 1.0)
+        self.alpha_ = solution.curve.best_alpha
+        self.n_neighbors_ = relations.n_neighbors
         self.diagnostics_ = describe_fit(
             frame,
-            graph,
+            relations,
             learned,
-            whitening,
-            curve,
+            solution,
+            graph=name_graph(self.graph),
+            constraint=self.constraint,
+            coordinates=self.coordinates,
+            n_samples=len(weights),
             n_duplicates=count_duplicates(coordinates if columns is None else columns),
-            training_objective=average_objective(folds, mean, directions.vectors),
             round_trip_error=round_trip_error,
             chosen=self._list_automatic(),
             names=getattr(self, "feature_names_in_", None),
@@ -255,8 +261,10 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         degree = check_integer("degree", self.degree, 1)
         alpha = None if _is_auto(self.alpha) else check_nonnegative("alpha", self.alpha, alternative='"auto" or ')
         check_reduce(self.reduce)
-        check_choice("graph", self.graph, OBJECTIVES)
+        check_graph(self.graph)
         check_choice("basis", self.basis, {"auto", *BASES})
+        check_choice("constraint", self.constraint, {"embedding", "orthogonal"})
+        check_choice("coordinates", self.coordinates, {"independent", "smallest"})
         check_boolean("fit_inverse_transform", self.fit_inverse_transform)
         check_neighbors(self.neighbors)
         return n_components, degree, alpha, check_boolean("center", self.center)
@@ -275,34 +283,46 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
         return samples, weights
 
-    def _find_neighborhoods(
+    def _find_relations(
         self,
         X: ArrayLike,
+        used: Any,
+        kept: NDArray[np.bool_],
         columns: NDArray[np.float64] | None,
         coordinates: NDArray[np.float64],
         monomials: MonomialBasis,
-    ) -> Neighborhoods:
-        visible = coordinates if columns is None else columns
-        dimension = estimate_dimension(visible, n_jobs=self.n_jobs)
-        n_neighbors = choose_n_neighbors(self.n_neighbors, len(visible), dimension, self.neighbors)
-        space = "axes" if columns is None else "columns"
-        scores: dict[str, float] = {}
-        if not isinstance(self.neighbors, str):
-            neighbors = find_transformer_neighbors(
-                self.neighbors, X, visible, n_neighbors, random_state=self.random_state
-            )
-            return Neighborhoods(neighbors, visible, dimension, space, scores)
-        if columns is not None and coordinates is not columns:
-            trial_alpha = None if _is_auto(self.alpha) else float(self.alpha)
-            settings = OBJECTIVES[self.graph], n_neighbors, self.n_components, trial_alpha
-            with suppress(ValueError):  # too few samples, or too alike: then the axes, without a trial
-                scores = compare_spaces(
-                    columns, coordinates, monomials, *settings, center=self.center, n_jobs=self.n_jobs
-                )
-            space = choose_space(scores)
-        measured = visible if space == "columns" else coordinates
-        neighbors = find_exact_neighbors(measured, n_neighbors, n_jobs=self.n_jobs, verbose=self.verbose)
-        return Neighborhoods(neighbors, measured, dimension, space, scores)
+        weights: NDArray[np.float64],
+    ) -> Relations:
+        if not isinstance(self.graph, str):
+            graph = take_graph(self.graph, used, kept, weights, center=self.center)
+            return describe_given(graph, coordinates if columns is None else columns, self.n_jobs)
+        given = X if kept.all() else used if issparse(used) else _safe_indexing(X, kept)
+        return find_relations(
+            self.graph,
+            given,
+            columns,
+            coordinates,
+            monomials,
+            weights,
+            self.n_components,
+            n_neighbors=self.n_neighbors,
+            neighbors=self.neighbors,
+            alpha=None if _is_auto(self.alpha) else float(self.alpha),
+            center=self.center,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _write_map(self, solution: Solution, frame: Frame, kind: str) -> PolynomialMap:
+        """Return the map, in the units of X where it keeps lengths."""
+        V, offset, scale = solution.coefficients, solution.offset, frame.scale
+        if self.constraint == "orthogonal" and self.degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
+            # V is a projection; lengths of more digits than a square can hold are left in units of the scale.
+            offset, scale = offset * scale, 1.0
+        elif self.constraint == "embedding" and name_graph(self.graph) == ISOMAP:
+            V, offset = V * scale, offset * scale
+        return PolynomialMap(frame.shift, scale, kind, self.degree, V, offset, frame.axes)
 
     def _complete_map(
         self, learned: PolynomialMap, samples: Any, weights: NDArray[np.float64]
@@ -313,13 +333,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             center = learned.shift
         located, squared_lengths = learned._measure(samples, center)
         learned = replace(learned, domain=learn_domain(center, located, squared_lengths))
-        if not self.fit_inverse_transform:
-            return learned, None
-        variance = (weights @ squared_lengths) or 1.0
-        targets, squared_lengths = learned._measure(samples, learned.shift)
-        decoder = learn_decoder(learned.transform(samples).astype(np.float64), targets, weights)
-        off_axes = weights @ np.maximum(squared_lengths - np.square(targets).sum(axis=1), 0.0)
-        return replace(learned, decoder=decoder.map), float((decoder.squared_error + off_axes) / variance)
+        return add_decoder(learned, samples, weights) if self.fit_inverse_transform else (learned, None)
 
     def fit_transform(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None

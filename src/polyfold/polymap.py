@@ -193,6 +193,40 @@ class PolynomialMap:
             raise ValueError(_explain_nonfinite(samples, placed))
         return placed
 
+    def jacobian(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
+        """Differentiate the coordinates by the columns, exactly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_inputs)
+            As in :meth:`transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_outputs, n_inputs)
+            Entry (i, c, j) says how much coordinate c of sample i grows per unit of column j.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> square = PolynomialMap(shift=[0.0], scale=1.0, basis="hadamard", degree=2,
+        ...                        coefficients=[[0.0], [1.0]], offset=[0.5])
+        >>> square.jacobian([[3.0]])
+        array([[[6.]]])
+        """
+        samples = self._check_samples(X)
+        dtype = np.float32 if samples.dtype == np.float32 else np.float64
+        slopes = np.empty((samples.shape[0], self.n_outputs, self.n_inputs), dtype=dtype)
+        row_bytes = 8 * self.n_outputs * self.n_inputs
+        for rows in row_slices(samples.shape[0], row_bytes, BLOCK_BYTES):
+            gradients = self._monomials.differentiate(self._locate(samples[rows], self.shift), self.coefficients)
+            with np.errstate(over="ignore", invalid="ignore"):
+                spanned = gradients if self.axes is None else gradients @ self.axes.T
+                slopes[rows] = spanned / self.scale
+        if not np.isfinite(slopes).all():
+            raise ValueError(_explain_nonfinite(samples, slopes.reshape(len(slopes), -1)))
+        return slopes
+
     def extrapolation(self, X: ArrayLike) -> NDArray[np.float64]:
         """Say how far outside the training samples each sample lies; 1 is the edge of what was learned.
 

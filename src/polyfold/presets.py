@@ -11,13 +11,13 @@ class NPPE(PolynomialEmbedding):
     """Neighborhood Preserving Polynomial Embedding: all monomials, LLE's local relations.
 
     :class:`PolynomialEmbedding` with ``graph="lle", basis="kronecker"``. The result does not depend on the
-    axes, origin or unit of the data. ``alpha=0, reduce=None, center=False`` is the paper's algorithm 1, which does
-    depend on the origin.
+    axes, origin or unit of the data. ``alpha=0, reduce=None, center=False, coordinates="smallest"`` is the
+    paper's algorithm 1, which does depend on the origin.
 
     Parameters
     ----------
-    n_components, n_neighbors, degree, alpha, reduce, center, neighbors, fit_inverse_transform, n_jobs, \
-    random_state, verbose
+    n_components, n_neighbors, degree, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, \
+    n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -41,6 +41,7 @@ class NPPE(PolynomialEmbedding):
         alpha: float | str = "auto",
         reduce: float | int | str | None = "auto",
         center: bool = True,
+        coordinates: str = "independent",
         neighbors: Any = "exact",
         fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
@@ -56,6 +57,7 @@ class NPPE(PolynomialEmbedding):
             alpha=alpha,
             reduce=reduce,
             center=center,
+            coordinates=coordinates,
             neighbors=neighbors,
             fit_inverse_transform=fit_inverse_transform,
             n_jobs=n_jobs,
@@ -69,12 +71,12 @@ class SNPPE(PolynomialEmbedding):
 
     :class:`PolynomialEmbedding` with ``graph="lle", basis="hadamard"``: degree times the number of columns
     features, however many columns there are. Without cross terms the result depends on the axes of the data.
-    ``alpha=0, center=False`` is the paper's algorithm 2.
+    ``alpha=0, center=False, coordinates="smallest"`` is the paper's algorithm 2.
 
     Parameters
     ----------
-    n_components, n_neighbors, degree, alpha, reduce, center, neighbors, fit_inverse_transform, n_jobs, \
-    random_state, verbose
+    n_components, n_neighbors, degree, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, \
+    n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -95,6 +97,7 @@ class SNPPE(PolynomialEmbedding):
         alpha: float | str = "auto",
         reduce: float | int | str | None = None,
         center: bool = True,
+        coordinates: str = "independent",
         neighbors: Any = "exact",
         fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
@@ -110,9 +113,182 @@ class SNPPE(PolynomialEmbedding):
             alpha=alpha,
             reduce=reduce,
             center=center,
+            coordinates=coordinates,
             neighbors=neighbors,
             fit_inverse_transform=fit_inverse_transform,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
         )
+
+
+class _LinearEmbedding(PolynomialEmbedding):
+    """A linear map: degree 1, and by default neither ridge nor reduction nor choice of coordinates."""
+
+    _graph: str
+    _constraint = "embedding"
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | str = "auto",
+        alpha: float | str = 0,
+        reduce: float | int | str | None = None,
+        center: bool = True,
+        coordinates: str = "smallest",
+        neighbors: Any = "exact",
+        fit_inverse_transform: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_components,
+            graph=self._graph,
+            n_neighbors=n_neighbors,
+            degree=1,
+            constraint=self._constraint,
+            alpha=alpha,
+            reduce=reduce,
+            center=center,
+            coordinates=coordinates,
+            neighbors=neighbors,
+            fit_inverse_transform=fit_inverse_transform,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+
+class NPE(_LinearEmbedding):
+    """Neighborhood Preserving Embedding (He, Cai, Yan & Zhang, 2005), also called NPP: LLE as a linear map.
+
+    :class:`PolynomialEmbedding` with ``graph="lle", degree=1``, and by default ``alpha=0, reduce=None,
+    coordinates="smallest"``. ``center=False`` leaves out the constant term, as published.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
+    random_state, verbose
+        As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    Examples
+    --------
+    >>> from polyfold import NPE
+    >>> from sklearn.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> NPE(n_neighbors=12).fit_transform(X[:, :3]).shape
+    (150, 2)
+    """
+
+    _graph = "lle"
+
+
+#: The other name of NPE.
+NPP = NPE
+
+
+class ONPP(_LinearEmbedding):
+    """Orthogonal Neighborhood Preserving Projections (Kokiopoulou & Saad, 2007): LLE as an orthogonal projection.
+
+    :class:`PolynomialEmbedding` with ``graph="lle", degree=1, constraint="orthogonal"``, and by default
+    ``reduce=None, coordinates="smallest"``. The columns of ``map_.coefficients`` are orthonormal, and the
+    coordinates are in the unit of X.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
+    random_state, verbose
+        As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold import ONPP
+    >>> from polyfold.datasets import make_swiss_roll
+    >>> X, _ = make_swiss_roll(500, random_state=0)
+    >>> V = ONPP(n_neighbors=10).fit(X).map_.coefficients
+    >>> bool(np.allclose(V.T @ V, np.eye(2), atol=1e-12))
+    True
+    """
+
+    _graph = "lle"
+    _constraint = "orthogonal"
+
+
+class LPP(_LinearEmbedding):
+    """Locality Preserving Projections (He & Niyogi, 2003): Laplacian eigenmaps as a linear map.
+
+    :class:`PolynomialEmbedding` with ``graph="laplacian", degree=1``, and by default ``alpha=0, reduce=None,
+    coordinates="smallest"``. ``center=False`` leaves out the constant term, as published. For weights 0 and 1, use
+    the general form with ``graph="laplacian_binary"``.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
+    random_state, verbose
+        As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    Examples
+    --------
+    >>> from polyfold import LPP
+    >>> from polyfold.datasets import make_swiss_roll
+    >>> X, _ = make_swiss_roll(500, random_state=0)
+    >>> LPP(n_neighbors=10).fit_transform(X).shape
+    (500, 2)
+    """
+
+    _graph = "laplacian"
+
+
+class OLPP(_LinearEmbedding):
+    """Orthogonal LPP (Kokiopoulou & Saad, 2007): Laplacian eigenmaps as an orthogonal projection.
+
+    :class:`PolynomialEmbedding` with ``graph="laplacian", degree=1, constraint="orthogonal"``, and by default
+    ``reduce=None, coordinates="smallest"``. The columns of ``map_.coefficients`` are orthonormal, and the
+    coordinates are in the unit of X.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
+    random_state, verbose
+        As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold import OLPP
+    >>> from polyfold.datasets import make_swiss_roll
+    >>> X, _ = make_swiss_roll(500, random_state=0)
+    >>> V = OLPP(n_neighbors=10).fit(X).map_.coefficients
+    >>> bool(np.allclose(V.T @ V, np.eye(2), atol=1e-12))
+    True
+    """
+
+    _graph = "laplacian"
+    _constraint = "orthogonal"
+
+
+class LLTSA(_LinearEmbedding):
+    """Linear Local Tangent Space Alignment (Zhang, Yang, Zhao & Ge, 2007): LTSA as a linear map.
+
+    :class:`PolynomialEmbedding` with ``graph="ltsa", degree=1``, and by default ``alpha=0, reduce=None,
+    coordinates="smallest"``.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
+    random_state, verbose
+        As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    Examples
+    --------
+    >>> from polyfold import LLTSA
+    >>> from polyfold.datasets import make_swiss_roll
+    >>> X, _ = make_swiss_roll(500, random_state=0)
+    >>> LLTSA(n_neighbors=10).fit_transform(X).shape
+    (500, 2)
+    """
+
+    _graph = "ltsa"

@@ -1,26 +1,69 @@
-"""Local objectives: one file each, neighbourhoods in, a residual operator out.
+"""Local objectives: one file each, neighbourhoods in, equations out.
 
 An objective looks at a patch, a set of samples that holds some centres and all their neighbours, and returns
 ``(L, D)``: a sparse matrix of local equations (columns: the samples of the patch) and the weight of each
 sample of the patch. Summed over patches, the embedding Y that it asks for minimises ``||L Y||²`` subject to
-``Yᵀ diag(D) Y = I``. A centre of weight w counts as w
-centres. Objectives are pure functions and know nothing of polynomials.
+``Yᵀ diag(D) Y = I``. What it must know of all samples beforehand, it finds out in `prepare`. Objectives are pure
+functions and know nothing of polynomials.
+
+`isomap` is not a sum over neighbourhoods; its file gives the kernel of geodesic distances.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyfold.objectives import lle
+from polyfold.objectives import diffusion, hessian, laplacian, lle, ltsa, mlle
+from polyfold.objectives.patch import Equations
 
-#: (X of the patch, positions of the centres, positions of their neighbours, weights of the centres) -> (L, D)
-Objective = Callable[
-    [NDArray[np.float64], NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]],
-    tuple[Any, NDArray[np.float64]],
-]
 
-OBJECTIVES: dict[str, Objective] = {"lle": lle.build_residuals}
+def _prepare_nothing(
+    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, **work: Any
+) -> dict[str, Any]:
+    return {}
+
+
+def _prepare_n_components(
+    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, **work: Any
+) -> dict[str, Any]:
+    return {"n_components": n_components}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A local method.
+
+    Attributes
+    ----------
+    build : callable
+        From a patch and the statistics of `prepare`, by name, to `Equations`.
+    prepare : callable
+        From (samples, neighbours, n_components) to statistics of all samples.
+    least_neighbors : callable
+        How many neighbours n_components coordinates need.
+    """
+
+    build: Callable[..., Equations]
+    prepare: Callable[..., dict[str, Any]] = _prepare_nothing
+    least_neighbors: Callable[[int], int] = lambda n_components: 1
+
+
+OBJECTIVES: dict[str, Objective] = {
+    "lle": Objective(lle.build_equations),
+    "mlle": Objective(mlle.build_equations, mlle.prepare, lambda n_components: n_components),
+    "ltsa": Objective(ltsa.build_equations, _prepare_n_components, lambda n_components: n_components + 2),
+    "hessian": Objective(hessian.build_equations, _prepare_n_components, hessian.count_columns),
+    "laplacian": Objective(laplacian.build_heat_equations, laplacian.prepare),
+    "laplacian_binary": Objective(laplacian.build_binary_equations),
+    "diffusion": Objective(diffusion.build_equations, diffusion.prepare),
+}
+
+#: The one global method.
+ISOMAP = "isomap"
+
+GRAPHS = (*OBJECTIVES, ISOMAP)

@@ -1,0 +1,118 @@
+"""The map that keeps local relations: smallest eigenvectors of the Gram pair, ridge and coordinates chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigvalsh
+
+from polyfold._conditioning import ConditionedBasis
+from polyfold._eigen import Directions, Whitening, orthonormalize, solve_orthogonal, solve_pair, whiten
+from polyfold._gram import GramPair, build_gram_folds, sum_folds
+from polyfold._graph import AffinityGraph, Graph
+from polyfold._ridge import ALPHAS, average_objective, cross_validate
+from polyfold._selection import N_MORE, learn_tangents, select_coordinates
+from polyfold._solution import Selection, Solution
+
+
+def solve_local(
+    graph: Graph,
+    X: NDArray[np.float64],
+    basis: ConditionedBasis,
+    n_components: int,
+    *,
+    alpha: float | None,
+    orthogonal: bool,
+    independent: bool,
+    center: bool,
+    n_jobs: int | None,
+    verbose: int,
+) -> Solution:
+    """Minimise ``||L Phi V||²``, subject to ``Vᵀ Phiᵀ diag(D) Phi V = I`` or to ``VᵀV = I``.
+
+    Parameters
+    ----------
+    graph : Graph
+        Writes L and D.
+    X : ndarray of shape (n_samples, n_axes)
+        Samples in the map's variables.
+    basis : ConditionedBasis
+    n_components : int
+    alpha : float or None
+        The ridge; None chooses it on held-out folds.
+    orthogonal : bool
+        Fix the coefficients' lengths and angles instead of the coordinates'.
+    independent : bool
+        Take the coordinates that do not repeat each other, instead of the smallest.
+    center, n_jobs, verbose
+        Of the fit.
+    """
+    folds = build_gram_folds(graph, X, basis, n_jobs=n_jobs, verbose=verbose)
+    gram = sum_folds(folds)
+    mean = gram.mean if center else np.zeros(len(gram.mean))
+    whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
+    if isinstance(graph, AffinityGraph) and graph.W.data.min() < 0:
+        _check_semidefinite(gram, whitening, alpha)
+    lengths = None
+    if orthogonal:
+        coefficients, alpha = basis.T @ whitening.W, 0.0
+        lengths = coefficients.T @ coefficients
+    held_out: dict[str, Any] = {"center": center, "verbose": verbose, "lengths": lengths}
+    alphas = ALPHAS if alpha is None else np.array([alpha])
+    curve = cross_validate(folds, gram, mean, whitening, n_components, alphas, **held_out)
+
+    def solve(n_wanted: int) -> Directions:
+        if orthogonal:
+            return solve_orthogonal(gram.A, whitening, basis.T, n_wanted)
+        return solve_pair(gram.A, whitening, n_wanted, curve.best_alpha)
+
+    tangents = learn_tangents(X, n_components, n_jobs=n_jobs) if independent else None
+    if tangents is None or tangents.are_noise:
+        directions, n_candidates = solve(n_components), n_components
+        kept = np.arange(n_components)
+    else:
+        n_candidates = min(n_components + N_MORE, whitening.rank)
+        candidates = solve(n_candidates)
+        coefficients, _ = basis.to_monomials(candidates.vectors, np.zeros(n_candidates))
+        gradients = basis.monomials.differentiate(tangents.samples, coefficients)
+        kept = select_coordinates(gradients, candidates.eigenvalues, n_components, tangents)
+        directions = Directions(candidates.vectors[:, kept], candidates.eigenvalues[kept])
+    rated, best = curve, curve.best
+    if kept[-1] >= n_components:
+        held_out["verbose"] = 0
+        chosen_alpha = np.array([curve.best_alpha])
+        rated = cross_validate(
+            folds, gram, mean, whitening, int(kept[-1]) + 1, chosen_alpha, kept=kept, **held_out
+        )
+        best = 0
+    V, offset = basis.to_monomials(directions.vectors, -mean @ directions.vectors)
+    if orthogonal:
+        V, offset = orthonormalize(V, offset)
+    return Solution(
+        coefficients=V,
+        offset=offset,
+        eigenvalues=directions.eigenvalues,
+        whitening=whitening,
+        curve=curve,
+        training_objective=average_objective(folds, mean, directions.vectors),
+        held_out_objective=float(rated.objectives[best]),
+        held_out_spread=rated.spreads[best],
+        selection=Selection(kept, n_candidates, tangents),
+    )
+
+
+def _check_semidefinite(gram: GramPair, whitening: Whitening, alpha: float | None) -> None:
+    """Check what an affinity with negative entries does not grant by itself."""
+    if alpha is None:
+        raise ValueError(
+            '`graph` is an affinity with negative entries, of which parts cannot be held out: alpha="auto" cannot '
+            "choose. Give `alpha` as a number, for example 0 or 1e-3."
+        )
+    eigenvalues = eigvalsh(whitening.W.T @ gram.A @ whitening.W)
+    if eigenvalues[0] < -1e-8 * max(eigenvalues[-1], 0.0):
+        raise ValueError(
+            "`graph` is an affinity W with negative entries for which D − W is not positive semidefinite "
+            f"(smallest eigenvalue {eigenvalues[0]:.3g}): nothing is minimised by it."
+        )

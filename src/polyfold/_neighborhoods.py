@@ -1,0 +1,192 @@
+"""The neighbourhoods of a fit: how many neighbours, and in which space.
+
+Once the columns are reduced, neighbours may be found and local relations measured in the columns, or in their
+principal axes. A trial tells.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold._basis import MonomialBasis
+from polyfold._conditioning import condition_basis
+from polyfold._eigen import solve_pair, whiten
+from polyfold._gram import build_gram_folds
+from polyfold._graph import NeighborGraph
+from polyfold._neighbors import (
+    choose_n_neighbors,
+    estimate_dimension,
+    find_exact_neighbors,
+    find_transformer_neighbors,
+)
+from polyfold.metrics import coranking_auc
+from polyfold.objectives import Objective
+
+#: The maps that are compared are fitted to at most this many samples, a quarter of which are ranked.
+MAX_SAMPLES = 2000
+
+#: The columns are taken where they score better by this factor. In the axes coordinates are steadier.
+CLEARLY = 1.03
+
+#: Ridge of the two maps that are compared, where cross-validation is to choose the final one's.
+TRIAL_ALPHA = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhoods:
+    """The neighbours of each sample, and the space in which they were found and local relations are measured.
+
+    Attributes
+    ----------
+    neighbors : ndarray of shape (n_samples, n_neighbors)
+    measured : ndarray of shape (n_samples, n_dimensions)
+        The samples in that space.
+    dimension : float
+        Estimated intrinsic dimension.
+    space : {"columns", "axes"}
+    space_scores : dict
+        What a trial map scored with each space, where there was a choice.
+    """
+
+    neighbors: NDArray[np.intp]
+    measured: NDArray[np.float64]
+    dimension: float = float("nan")
+    space: str = "columns"
+    space_scores: dict[str, float] = field(default_factory=dict)
+
+
+def find_neighborhoods(
+    objective: Objective | None,
+    X: Any,
+    columns: NDArray[np.float64] | None,
+    coordinates: NDArray[np.float64],
+    monomials: MonomialBasis,
+    n_components: int,
+    *,
+    n_neighbors: Any,
+    neighbors: Any,
+    alpha: float | None,
+    center: bool,
+    random_state: Any,
+    n_jobs: int | None,
+    verbose: int,
+) -> Neighborhoods:
+    """Choose the number of neighbours and the space, and find the neighbours.
+
+    Parameters
+    ----------
+    objective : Objective or None
+        What the neighbours are for; None is for geodesics, which are measured in the columns.
+    X : array-like
+        The samples as they were given, for a `neighbors` transformer.
+    columns, coordinates : ndarray of shape (n_samples, …)
+        The samples as standardised columns (None where they are sparse), and in the map's variables.
+    monomials : MonomialBasis
+    n_components, n_neighbors, neighbors, center, random_state, n_jobs, verbose
+        Of the fit.
+    alpha : float or None
+        Of the fit; None where it is yet to be chosen.
+    """
+    visible = coordinates if columns is None else columns
+    dimension = estimate_dimension(visible, n_jobs=n_jobs)
+    least = 1 if objective is None else objective.least_neighbors(n_components)
+    number = choose_n_neighbors(n_neighbors, len(visible), dimension, neighbors, least)
+    space = "axes" if columns is None else "columns"
+    scores: dict[str, float] = {}
+    if not isinstance(neighbors, str):
+        found = find_transformer_neighbors(neighbors, X, visible, number, random_state=random_state)
+        return Neighborhoods(found, visible, dimension, space, scores)
+    if objective is not None and columns is not None and coordinates is not columns:
+        settings = objective, number, n_components, alpha
+        with suppress(ValueError):  # too few samples, or too alike: then the axes, without a trial
+            scores = compare_spaces(columns, coordinates, monomials, *settings, center=center, n_jobs=n_jobs)
+        space = choose_space(scores)
+    measured = visible if space == "columns" else coordinates
+    found = find_exact_neighbors(measured, number, n_jobs=n_jobs, verbose=verbose)
+    return Neighborhoods(found, measured, dimension, space, scores)
+
+
+def build_neighbor_graph(
+    objective: Objective,
+    neighborhoods: Neighborhoods,
+    weights: NDArray[np.float64],
+    n_components: int,
+    *,
+    n_jobs: int | None,
+    verbose: int,
+) -> NeighborGraph:
+    """Gather what the objective must know of all samples, and return the graph that writes its equations."""
+    measured, neighbors = neighborhoods.measured, neighborhoods.neighbors
+    statistics = objective.prepare(measured, neighbors, n_components, n_jobs=n_jobs, verbose=verbose)
+    return NeighborGraph(neighbors, measured, weights, partial(objective.build, **statistics))
+
+
+def compare_spaces(
+    columns: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    monomials: MonomialBasis,
+    objective: Objective,
+    n_neighbors: int,
+    n_components: int,
+    alpha: float | None,
+    *,
+    center: bool,
+    n_jobs: int | None,
+) -> dict[str, float]:
+    """Fit a map with neighbourhoods of either kind, and score how it keeps the neighbours of the columns.
+
+    The maps are fitted to samples drawn from a fixed seed.
+
+    Parameters
+    ----------
+    columns, axes : ndarray of shape (n_samples, …)
+        The samples as standardised columns, and in their leading principal axes.
+    monomials : MonomialBasis
+        In the axes.
+    objective, n_neighbors, n_components, center, n_jobs
+        Of the fit.
+    alpha : float or None
+        Of the fit; None where it is yet to be chosen.
+
+    Returns
+    -------
+    dict
+        The co-ranking AUC of "columns" and of "axes".
+
+    Raises
+    ------
+    ValueError
+        Where the samples drawn are too few or too alike for a map.
+    """
+    if len(columns) > MAX_SAMPLES:
+        drawn = np.sort(np.random.default_rng(0).choice(len(columns), MAX_SAMPLES, replace=False))
+        columns, axes = columns[drawn], axes[drawn]
+    basis = condition_basis(monomials, axes, center=center, n_jobs=n_jobs, verbose=0)
+    features = (monomials.expand(axes) - basis.center) @ basis.T
+    weights = np.ones(len(columns))
+    scores = {}
+    for name, space in (("columns", columns), ("axes", axes)):
+        neighbors = find_exact_neighbors(space, min(n_neighbors, len(space) - 1), n_jobs=n_jobs, verbose=0)
+        around = Neighborhoods(neighbors, space)
+        graph = build_neighbor_graph(objective, around, weights, n_components, n_jobs=n_jobs, verbose=0)
+        [gram] = build_gram_folds(graph, axes, basis, n_jobs=n_jobs, verbose=0, n_folds=1)
+        whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
+        directions = solve_pair(gram.A, whitening, n_components, TRIAL_ALPHA if alpha is None else alpha)
+        trial = features @ directions.vectors
+        scores[name] = coranking_auc(columns, trial, max_samples=MAX_SAMPLES // 4)
+    return scores
+
+
+def choose_space(scores: dict[str, float]) -> str:
+    """Take the axes, unless a trial shows that the columns keep neighbours clearly better.
+
+    What is off the leading axes may be noise that hides the neighbours, or detail that tells them: neither holds
+    on all data.
+    """
+    return "columns" if scores and scores["columns"] > CLEARLY * scores["axes"] else "axes"

@@ -1,0 +1,121 @@
+"""What a fit is to keep of its samples: local equations, or geodesic distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from polyfold._basis import MonomialBasis
+from polyfold._global import GeodesicKernel, build_kernel
+from polyfold._graph import AffinityGraph, EquationGraph, Graph, check_affinity, check_equations, count_pieces
+from polyfold._neighborhoods import build_neighbor_graph, find_neighborhoods
+from polyfold._neighbors import count_components, estimate_dimension
+from polyfold._validation import check_choice
+from polyfold.objectives import GRAPHS, ISOMAP, OBJECTIVES
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """What is kept, and what was found on the way to it.
+
+    Attributes
+    ----------
+    kept : Graph or GeodesicKernel
+    n_neighbors : int
+        Of each sample; of a given graph on average.
+    n_pieces : int
+        Connected components.
+    dimension : float
+        Estimated intrinsic dimension.
+    space : {"columns", "axes", "given"}
+        Where neighbours were found and local relations measured.
+    space_scores : dict
+        What a trial map scored with each space, where there was a choice.
+    """
+
+    kept: Graph | GeodesicKernel
+    n_neighbors: int
+    n_pieces: int
+    dimension: float
+    space: str
+    space_scores: dict[str, float] = field(default_factory=dict)
+
+
+def check_graph(graph: Any) -> Any:
+    """Check that `graph` is a name, an affinity or a callable."""
+    if callable(graph) or issparse(graph) or isinstance(graph, np.ndarray):
+        return graph
+    return check_choice("graph", graph, GRAPHS, others="a symmetric sparse affinity or a callable")
+
+
+def name_graph(graph: Any) -> str:
+    """Return the name of a graph, or what it is given as."""
+    return graph if isinstance(graph, str) else "callable" if callable(graph) else "affinity"
+
+
+def take_graph(
+    graph: Any, samples: Any, used: NDArray[np.bool_], weights: NDArray[np.float64], *, center: bool
+) -> AffinityGraph | EquationGraph:
+    """Take a graph as it is given: an affinity of all samples, or a callable that relates those used."""
+    if not callable(graph):
+        W = check_affinity(graph, len(used))
+        return AffinityGraph(W if used.all() else W[used][:, used], weights)
+    if np.ptp(weights) > 1e-12:
+        raise ValueError(
+            "`sample_weight` cannot be combined with a callable `graph`, whose equations belong to no sample: "
+            "multiply rows of L by the root of a weight, and D by the weight, in the callable."
+        )
+    return check_equations(graph(samples), len(weights), center=center)
+
+
+def describe_given(
+    graph: AffinityGraph | EquationGraph, visible: NDArray[np.float64], n_jobs: int | None
+) -> Relations:
+    """Return the relations of a graph that was given."""
+    if isinstance(graph, AffinityGraph):
+        n_neighbors = np.count_nonzero(graph.W.diagonal() == 0) + graph.W.nnz - graph.n_samples
+        n_neighbors /= graph.n_samples
+    else:
+        n_neighbors = graph.L.nnz / max(graph.L.shape[0], 1) - 1
+    dimension = estimate_dimension(visible, n_jobs=n_jobs)
+    return Relations(graph, max(round(n_neighbors), 0), count_pieces(graph), dimension, "given")
+
+
+def find_relations(
+    name: str,
+    X: Any,
+    columns: NDArray[np.float64] | None,
+    coordinates: NDArray[np.float64],
+    monomials: MonomialBasis,
+    weights: NDArray[np.float64],
+    n_components: int,
+    *,
+    random_state: Any,
+    n_jobs: int | None,
+    verbose: int,
+    **settings: Any,
+) -> Relations:
+    """Find neighbourhoods and what the graph of this name makes of them; see `find_neighborhoods`."""
+    work: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+    objective = OBJECTIVES.get(name)
+    around = find_neighborhoods(
+        objective, X, columns, coordinates, monomials, n_components, random_state=random_state, **settings, **work
+    )
+    kept: Graph | GeodesicKernel
+    if objective is None:
+        assert name == ISOMAP
+        kept = build_kernel(around.measured, around.neighbors, weights, random_state=random_state, **work)
+    else:
+        kept = build_neighbor_graph(objective, around, weights, n_components, **work)
+    return Relations(
+        kept,
+        int(around.neighbors.shape[1]),
+        count_components(around.neighbors),
+        around.dimension,
+        around.space,
+        around.space_scores,
+    )

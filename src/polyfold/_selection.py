@@ -1,0 +1,176 @@
+"""Coordinates that do not repeat each other (after Chen & Meilă, NeurIPS 2019).
+
+On a manifold much longer than wide the second smallest eigenvector is a function of the first. So some more are
+computed, and those are kept whose gradients along the manifold are independent. The gradients of a polynomial are
+exact; the tangent planes are local principal axes. Of all sets S of m candidates the one is taken with the largest
+
+    mean_i max(log(|det g_S,i| / Π‖g_s,i‖), −5)  −  0.2 Σ_S log λ_s  −  5 q(S),
+
+g the gradients within the tangent plane of sample i, λ the eigenvalues, and q the share of samples at which the
+orientation of the coordinates is that of the minority: a map that is one to one does not turn over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+
+from polyfold._neighbors import find_neighbors_of
+
+#: Candidates beyond the number of coordinates asked for.
+N_MORE = 8
+
+#: Samples at which gradients are compared, and among which neighbours for tangent planes are looked for.
+MAX_SAMPLES, MAX_REFERENCES = 1000, 10_000
+
+#: Neighbours that a tangent plane is fitted to (or twice its dimension), and that an orientation is passed to.
+TANGENT_NEIGHBORS, EDGE_NEIGHBORS = 15, 10
+
+#: Where tangent planes of neighbours agree less than this (median |det TᵢTⱼᵀ|), they are noise.
+LEAST_AGREEMENT = 0.8
+
+#: Where samples extend along the last axis of the tangent planes by a smaller share of the variance along the axis
+#: before (in the median), they have fewer dimensions than coordinates are asked for.
+LEAST_EXTENT = 0.2
+
+#: Logarithms of volumes below this count as this; weight of the eigenvalues and of turned-over samples.
+FLOOR, EIGENVALUE_WEIGHT, TURN_WEIGHT = -5.0, 0.2, 5.0
+
+#: Up to this many coordinates every set is looked at, beyond it one is added at a time.
+MAX_EXHAUSTIVE = 3
+
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Tangents:
+    """Tangent planes at some samples.
+
+    Attributes
+    ----------
+    samples : ndarray of shape (n, n_axes)
+    planes : ndarray of shape (n, m, n_axes)
+        Orthonormal rows.
+    orientations : ndarray of shape (n,)
+        ±1, such that neighbouring planes are oriented alike.
+    pieces : ndarray of shape (n,)
+        Connected component of each; orientations are comparable within one.
+    agreement : float
+        Median |det TᵢTⱼᵀ| over neighbours.
+    extent : float
+        Median variance of a neighbourhood along the last axis of its plane over that along the axis before.
+    """
+
+    samples: NDArray[np.float64]
+    planes: NDArray[np.float64]
+    orientations: NDArray[np.float64]
+    pieces: NDArray[np.intp]
+    agreement: float
+    extent: float
+
+    @property
+    def are_noise(self) -> bool:
+        """Whether planes agree too little with each other, or with the samples, to mean anything."""
+        return not (self.agreement >= LEAST_AGREEMENT and self.extent >= LEAST_EXTENT)
+
+
+def learn_tangents(X: NDArray[np.float64], dimension: int, *, n_jobs: int | None) -> Tangents | None:
+    """Fit planes of 2 or more dimensions at MAX_SAMPLES samples at most; None where these cannot be fitted."""
+    n_neighbors = max(TANGENT_NEIGHBORS, 2 * dimension)
+    if not 2 <= dimension <= X.shape[1] or len(X) <= n_neighbors:
+        return None
+    order = np.random.default_rng(0).permutation(len(X)) if len(X) > MAX_SAMPLES else np.arange(len(X))
+    references, samples = X[np.sort(order[:MAX_REFERENCES])], X[np.sort(order[:MAX_SAMPLES])]
+    around = find_neighbors_of(samples, references, n_neighbors + 1, n_jobs=n_jobs)  # the sample itself is one
+    offsets = references[around] - references[around].mean(axis=1, keepdims=True)
+    _, singular, axes = np.linalg.svd(offsets, full_matrices=False)
+    planes = axes[:, :dimension]
+    last, before = np.square(singular[:, dimension - 1]), np.square(singular[:, dimension - 2])
+    extent = float(np.median(last / np.where(before > 0, before, 1.0)))
+
+    near = find_neighbors_of(samples, samples, min(EDGE_NEIGHBORS + 1, len(samples)), n_jobs=n_jobs)[:, 1:]
+    starts, ends = np.repeat(np.arange(len(samples)), near.shape[1]), near.ravel()
+    turns = np.linalg.det(planes[starts] @ planes[ends].transpose(0, 2, 1))
+    orientations, pieces = _orient(starts, ends, turns, len(samples))
+    return Tangents(samples, planes, orientations, pieces, float(np.median(np.abs(turns))), extent)
+
+
+def _orient(
+    starts: NDArray[np.intp], ends: NDArray[np.intp], turns: NDArray[np.float64], n_samples: int
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Pass orientations along the spanning tree of the planes that agree best."""
+    shape = (n_samples, n_samples)
+    lower, upper = np.minimum(starts, ends), np.maximum(starts, ends)
+    edges, first = np.unique(np.column_stack([lower, upper]), axis=0, return_index=True)
+    signs = dict(zip(map(tuple, edges.tolist()), np.where(turns[first] < 0, -1.0, 1.0).tolist(), strict=True))
+    lengths = 2.0 - np.abs(turns[first])  # above 0: a sparse graph holds no edge of length 0
+    tree = minimum_spanning_tree(coo_array((lengths, tuple(edges.T)), shape=shape).tocsr())
+    n_pieces, pieces = connected_components(tree, directed=False)
+    orientations = np.ones(n_samples)
+    for piece in range(n_pieces):
+        root = int(np.argmax(pieces == piece))
+        reached, parents = breadth_first_order(tree, root, directed=False)
+        for node in reached[1:].tolist():
+            parent = int(parents[node])
+            orientations[node] = orientations[parent] * signs[min(node, parent), max(node, parent)]
+    return orientations, pieces
+
+
+def select_coordinates(
+    gradients: NDArray[np.float64], eigenvalues: NDArray[np.float64], n_components: int, tangents: Tangents
+) -> NDArray[np.intp]:
+    """Return the positions of the candidates to keep, ascending.
+
+    Parameters
+    ----------
+    gradients : ndarray of shape (n, n_candidates, n_axes)
+        At the samples of `tangents`.
+    eigenvalues : ndarray of shape (n_candidates,)
+        Ascending.
+    n_components : int
+        How many to keep.
+    tangents : Tangents
+    """
+    along = gradients @ tangents.planes.transpose(0, 2, 1)
+    lengths = np.linalg.norm(along, axis=2, keepdims=True)
+    along = along / np.where(lengths > 0, lengths, 1.0)
+    costs = EIGENVALUE_WEIGHT * np.log(np.maximum(eigenvalues, max(1e-12 * eigenvalues[-1], TINY)))
+    if n_components <= MAX_EXHAUSTIVE:
+        sets = list(combinations(range(len(eigenvalues)), n_components))
+    else:
+        sets = [_grow_set(along, costs, n_components, first) for first in range(len(eigenvalues))]
+    scores = [_score_set(along[:, list(chosen)], costs[list(chosen)], tangents) for chosen in sets]
+    return np.sort(sets[int(np.argmax(scores))]).astype(np.intp)
+
+
+def _score_set(along: NDArray[np.float64], costs: NDArray[np.float64], tangents: Tangents) -> float:
+    """Rate a set of coordinates by their unit gradients within the tangent planes, shape (n, m, m)."""
+    volumes = np.linalg.det(along)
+    independence = np.maximum(np.log(np.maximum(np.abs(volumes), TINY)), FLOOR).mean()
+    positive = np.bincount(tangents.pieces, volumes * tangents.orientations > 0)
+    sizes = np.bincount(tangents.pieces)
+    turned = np.minimum(positive, sizes - positive).sum() / len(volumes)
+    return float(independence - costs.sum() - TURN_WEIGHT * turned)
+
+
+def _grow_set(
+    along: NDArray[np.float64], costs: NDArray[np.float64], n_components: int, first: int
+) -> tuple[int, ...]:
+    """Add to one candidate those that gain most, each less what the gradients already taken span."""
+    rest = along.copy()
+    chosen = [first]
+    while len(chosen) < n_components:
+        newest = rest[:, chosen[-1]]
+        lengths = np.linalg.norm(newest, axis=1, keepdims=True)
+        newest = newest / np.where(lengths > 0, lengths, 1.0)
+        rest -= (rest @ newest[:, :, np.newaxis]) * newest[:, np.newaxis]
+        volumes = np.linalg.norm(rest, axis=2)
+        gains = np.maximum(np.log(np.maximum(volumes, TINY)), FLOOR).mean(axis=0) - costs
+        gains[chosen] = -np.inf
+        chosen.append(int(np.argmax(gains)))
+    return tuple(chosen)

@@ -1,0 +1,39 @@
+"""Diffusion maps (Coifman & Lafon, 2006): as Laplacian eigenmaps, with the density of the samples divided out.
+
+With K the heat kernel on the neighbour graph (symmetrised by the mean, ``K_ii = 1``) and ``q = K 1`` the density,
+the affinity is ``K_ij / (q_i q_j)``: coordinates follow the shape of the data, however unevenly it is sampled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold.objectives.edges import write_edges
+from polyfold.objectives.laplacian import choose_bandwidth, square_lengths
+from polyfold.objectives.patch import Equations, Patch
+
+
+def prepare(
+    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, *, n_jobs: int | None, verbose: int
+) -> dict[str, Any]:
+    """Choose the bandwidth and sum up the kernel around each sample."""
+    squares = square_lengths(X, neighbors)
+    bandwidth = choose_bandwidth(squares)
+    kernel = np.exp(-squares / bandwidth)
+    incoming = np.bincount(neighbors.ravel(), kernel.ravel(), len(X))
+    return {"bandwidth": bandwidth, "density": 1 + (kernel.sum(axis=1) + incoming) / 2}
+
+
+def build_equations(patch: Patch, bandwidth: float, density: NDArray[np.float64]) -> Equations:
+    """Return one equation per edge; each sample also has an edge to itself, which counts in D only."""
+    offsets = patch.offsets
+    squares = np.einsum("ijk,ijk->ij", offsets, offsets)
+    columns = np.column_stack([patch.centers, patch.neighbors])
+    kernel = np.column_stack([np.ones(len(columns)), np.exp(-squares / bandwidth)])
+    q = density[patch.members]
+    affinities = kernel / (q[patch.centers, np.newaxis] * q[columns]) * patch.weights[:, np.newaxis]
+    starts = np.repeat(patch.centers, columns.shape[1])
+    return write_edges(starts, columns.ravel(), affinities.ravel(), len(patch.X))

@@ -1,0 +1,90 @@
+"""Isomap (Tenenbaum, de Silva & Langford, 2000): distances along the neighbour graph, as inner products.
+
+With Δ the squared geodesic distances, ``K = −½ (I − 1wᵀ) Δ (I − w1ᵀ)`` are the inner products of points at those
+distances, about their (weighted) mean. Isomap's coordinates are the leading eigenvectors of K, each times the root
+of its eigenvalue. From landmarks (de Silva & Tenenbaum, 2003) K is approximated by ``K_L K_LL⁺ K_Lᵀ``: the same
+coordinates for the landmarks, and the others placed by their distances to these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+from sklearn.metrics import pairwise_distances_argmin_min
+
+from polyfold._blocks import map_blocks, row_slices
+from polyfold.objectives.laplacian import square_lengths
+
+#: Eigenvalues of the landmarks' kernel below this share of the largest are curvature or rounding.
+LEAST_EIGENVALUE = 1e-6
+
+#: Samples equal to a neighbour are so far from it: a sparse graph cannot hold an edge of length 0.
+NO_LENGTH = 1e-100
+
+
+def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp]) -> Any:
+    """Return the lengths of the edges of the neighbour graph, its pieces joined by the shortest edges that do."""
+    n_samples, k = neighbors.shape
+    lengths = np.sqrt(square_lengths(X, neighbors)).ravel()
+    starts, ends = np.repeat(np.arange(n_samples), k), neighbors.ravel()
+    while True:
+        lengths = np.maximum(lengths, NO_LENGTH)
+        shape = (n_samples, n_samples)
+        graph = csr_array(coo_array((lengths, (starts, ends)), shape=shape))
+        n_pieces, labels = connected_components(graph, directed=False)
+        if n_pieces == 1:
+            return graph
+        bridges = np.array([_find_bridge(X, labels == piece) for piece in range(n_pieces)])
+        near, far = np.unique(np.sort(bridges, axis=1), axis=0).T
+        starts, ends = np.append(starts, near), np.append(ends, far)
+        lengths = np.append(lengths, np.linalg.norm(X[near] - X[far], axis=1))
+
+
+def _find_bridge(X: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return the nearest pair of a sample inside and one outside."""
+    members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    nearest, distances = pairwise_distances_argmin_min(X[members], X[others])
+    best = int(np.argmin(distances))
+    return int(members[best]), int(others[nearest[best]])
+
+
+def measure_geodesics(
+    graph: Any, sources: NDArray[np.intp], *, n_jobs: int | None, verbose: int
+) -> NDArray[np.float64]:
+    """Return the squared length of the shortest path from each source to each sample."""
+
+    def search(rows: slice) -> NDArray[np.float64]:
+        return np.asarray(dijkstra(graph, directed=False, indices=sources[rows]))
+
+    # A block of few sources at a time, for progress, for Ctrl-C and for threads.
+    blocks = row_slices(len(sources), row_bytes=2**20)
+    work: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "description": "geodesics"}
+    return np.asarray(np.square(np.concatenate(list(map_blocks(search, blocks, **work)))))
+
+
+def center_exactly(squares: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return K of all samples, from their squared distances; `weights` sum to 1."""
+    means = squares @ weights
+    kernel = -(squares - means - means[:, np.newaxis] + weights @ means) / 2
+    return np.asarray((kernel + kernel.T) / 2)
+
+
+def place_by_landmarks(squares: NDArray[np.float64], landmarks: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return F with ``F Fᵀ ≈ K``, leading columns first, from the squared distances of landmarks to all samples.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n_landmarks, n_samples)
+    landmarks : ndarray of shape (n_landmarks,)
+    """
+    among = squares[:, landmarks]
+    means = among.mean(axis=1)
+    inner = -(among - means - means[:, np.newaxis] + means.mean()) / 2
+    eigenvalues, E = eigh((inner + inner.T) / 2)
+    kept = np.flatnonzero(eigenvalues > LEAST_EIGENVALUE * eigenvalues[-1])[::-1]
+    return np.asarray(-(squares - means[:, np.newaxis]).T @ (E[:, kept] / np.sqrt(eigenvalues[kept])) / 2)

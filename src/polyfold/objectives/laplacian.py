@@ -1,0 +1,50 @@
+"""Laplacian eigenmaps (Belkin & Niyogi, 2003): edges of the neighbour graph, by a heat kernel or all alike.
+
+The affinity of sample i and its neighbour j is ``exp(−|x_i − x_j|² / t)``, or 1; W is the mean of this and its
+transpose, and D its row sums. The bandwidth t is the median squared length of an edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold._blocks import row_slices
+from polyfold.objectives.edges import write_neighbor_edges
+from polyfold.objectives.patch import Equations, Patch
+
+
+def square_lengths(X: NDArray[np.float64], neighbors: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the squared length of each edge, shape (n_samples, n_neighbors)."""
+    squares = np.empty(neighbors.shape)
+    for rows in row_slices(len(neighbors), row_bytes=16 * neighbors.shape[1] * X.shape[1]):
+        offsets = X[neighbors[rows]] - X[rows, np.newaxis]
+        squares[rows] = np.einsum("ijk,ijk->ij", offsets, offsets)
+    return squares
+
+
+def choose_bandwidth(squares: NDArray[np.float64]) -> float:
+    """Return the median squared length of the edges between samples that differ, or 1 where none do."""
+    positive = squares[squares > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+def prepare(
+    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, *, n_jobs: int | None, verbose: int
+) -> dict[str, Any]:
+    """Choose the bandwidth."""
+    return {"bandwidth": choose_bandwidth(square_lengths(X, neighbors))}
+
+
+def build_heat_equations(patch: Patch, bandwidth: float) -> Equations:
+    """Return one equation per edge, weighted by a heat kernel."""
+    offsets = patch.offsets
+    squares = np.einsum("ijk,ijk->ij", offsets, offsets)
+    return write_neighbor_edges(patch, np.exp(-squares / bandwidth))
+
+
+def build_binary_equations(patch: Patch) -> Equations:
+    """Return one equation per edge, all of weight 1."""
+    return write_neighbor_edges(patch, np.ones(patch.neighbors.shape))

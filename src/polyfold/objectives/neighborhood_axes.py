@@ -1,0 +1,62 @@
+"""Principal axes of neighbourhoods, seen from the neighbours: what MLLE, LTSA and Hessian eigenmaps begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from polyfold.objectives.patch import Equations, Patch
+
+#: An axis along which a neighbourhood varies by less than this share of the most is rounding.
+FLAT = 1e-12
+
+
+def decompose_offsets(offsets: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the left singular vectors of each neighbourhood and the squared singular values, largest first.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n_centers, n_neighbors, n_columns)
+
+    Returns
+    -------
+    U : ndarray of shape (n_centers, n_neighbors, n_neighbors)
+    squares : ndarray of shape (n_centers, min(n_neighbors, n_columns))
+    """
+    _, k, n_columns = offsets.shape
+    if k > n_columns:
+        U, singular, _ = np.linalg.svd(offsets)
+        return U, np.square(singular)
+    squares, U = np.linalg.eigh(offsets @ offsets.transpose(0, 2, 1))
+    return U[:, :, ::-1], np.maximum(squares[:, ::-1], 0.0)
+
+
+def find_tangent_coordinates(patch: Patch, n_components: int) -> NDArray[np.float64]:
+    """Return orthonormal coordinates of each centre's neighbours in their tangent plane, with mean zero.
+
+    The leading left singular vectors of the neighbours less their mean; zero along axes on which these do not
+    vary. Shape (n_centers, n_neighbors, at most n_components).
+    """
+    members = patch.X[patch.neighbors]
+    U, squares = decompose_offsets(members - members.mean(axis=1, keepdims=True))
+    n_axes = min(n_components, squares.shape[1])
+    vary = squares[:, :n_axes] > FLAT * squares[:, :1]
+    return np.asarray(U[:, :, :n_axes] * vary[:, np.newaxis])
+
+
+def write_neighbor_equations(patch: Patch, coefficients: NDArray[np.float64]) -> Equations:
+    """Return equations among the neighbours of each centre.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_centers, n_equations, n_neighbors)
+    """
+    n_centers, n_rows, k = coefficients.shape
+    entries: Any = coefficients * np.sqrt(patch.weights)[:, np.newaxis, np.newaxis]
+    columns = np.broadcast_to(patch.neighbors[:, np.newaxis], coefficients.shape)
+    row_ends = np.arange(0, columns.size + 1, k)
+    shape = (n_centers * n_rows, len(patch.X))
+    return Equations(csr_array((entries.ravel(), columns.ravel(), row_ends), shape=shape), patch.center_weights)
