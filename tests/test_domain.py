@@ -71,7 +71,7 @@ def test_it_travels_with_the_map_and_says_when_it_is_missing():
         bare.extrapolation([[1.0]])
     bad = MIXED[:3].copy()
     bad[1, 3] = np.nan
-    with pytest.raises(ValueError, match=r"X contains nan \(row 1, column 3\)"):
+    with pytest.raises(ValueError, match=r"X contains NaN \(row 1, column 3\)"):
         learned.extrapolation(bad)
 
 

@@ -124,7 +124,7 @@ def test_wrong_parts_are_refused(change, message):
         (np.ones((2, 4)), r"X must have shape \(n_samples, 3\), got \(2, 4\)"),
         ([["a", "b", "c"]], "X must hold real numbers"),
         (np.ones((2, 3)) * 1j, "X must hold real numbers"),
-        ([[1, 2, 3], [1, np.nan, 3]], r"X contains nan \(row 1, column 1\)"),
+        ([[1, 2, 3], [1, np.nan, 3]], r"X contains NaN \(row 1, column 1\)"),
         ([[1, 2, 3], [1, 2, -np.inf]], r"X contains -inf \(row 1, column 2\)"),
         ([[1e300, 1e300, 1e300]], "Row 0 of X is finite but so far"),
     ],

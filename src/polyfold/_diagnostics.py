@@ -83,7 +83,9 @@ class Diagnostics:
         Each ridge tried and its objective on held-out folds.
     training_objective, held_out_objective : float
         What is minimised, without the ridge: the squared residuals of local relations over the variance of the
-        coordinates, on folds that the map was learned from and on folds that it was not; geometric means.
+        coordinates, on folds that the map was learned from and on folds that it was not; geometric means. For
+        ``graph="isomap"`` the share of Isomap's own coordinates that the map misses, on samples that it was
+        learned from and on each left out.
     held_out_spread : ndarray of shape (n_components,)
         Spread of each coordinate about its training mean, on held-out folds over that on the others; NaN where
         there are too few samples to hold some out.
@@ -163,10 +165,10 @@ class Diagnostics:
         return "not estimated" if np.isnan(self.intrinsic_dimension) else f"about {self.intrinsic_dimension:.1f}"
 
     def _describe_neighbors(self) -> str:
-        if "n_neighbors" in self.chosen:
+        if "n_neighbors" in self.chosen and self.space != "given":
             why = " (auto: 1 % of the samples and m(m+1)/2 for dimension m, within 10 to 50)"
         else:
-            why = " (given)"
+            why = " on average (given)" if self.space == "given" else " (given)"
         parts = self.n_connected_components
         return f"{self.n_neighbors}{why}, graph in {parts} {'piece' if parts == 1 else 'pieces'}"
 
@@ -224,17 +226,27 @@ class Diagnostics:
         )
 
     def _describe_alpha(self) -> str:
+        if self.constraint == "orthogonal":
+            return "none (the coefficients' lengths are fixed)"
         if "alpha" not in self.chosen:
             return f"{self.alpha:.3g} (given)"
         without = self.alpha_curve[0, 1]
-        return (
-            f"{self.alpha:.2g} (auto: the best objective on held-out folds; without a ridge it is {without:.2g})"
-        )
+        held_out = "samples left out" if self.graph == ISOMAP else "held-out folds"
+        return f"{self.alpha:.2g} (auto: the best objective on {held_out}; without a ridge it is {without:.2g})"
 
     def _describe_objective(self) -> str:
+        if self.graph == ISOMAP:
+            return (
+                f"{self.training_objective:.2g} of Isomap's own coordinates missed, {self.held_out_objective:.2g} "
+                "on samples left out"
+            )
+        if np.isnan(self.held_out_objective):
+            return "of parts of this graph there is none: nothing can be held out"
         return f"{self.training_objective:.2g} on training folds, {self.held_out_objective:.2g} on held-out ones"
 
     def _describe_spread(self) -> str:
+        if np.isnan(self.held_out_spread).any():
+            return "not known"
         return ", ".join(f"{spread:.2f}" for spread in self.held_out_spread) + " of the training spread"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -322,10 +334,19 @@ def _count_frames_within() -> int:
 def _find_trouble(diagnostics: Diagnostics) -> list[str]:
     messages = []
     if diagnostics.n_connected_components > 1:
+        consequence = (
+            "they were joined by the shortest edges between them, and distances from one to another are guesses"
+            if diagnostics.graph == ISOMAP
+            else "coordinates may tell the components apart instead of unfolding them"
+        )
+        cure = (
+            "Join them in `graph`"
+            if diagnostics.space == "given"
+            else f"Raise `n_neighbors` above {diagnostics.n_neighbors}"
+        )
         messages.append(
-            f"The neighbour graph has {diagnostics.n_connected_components} connected components: coordinates "
-            f"may tell the components apart instead of unfolding them. Raise `n_neighbors` above "
-            f"{diagnostics.n_neighbors}, or fit each component on its own."
+            f"The neighbour graph has {diagnostics.n_connected_components} connected components: {consequence}. "
+            f"{cure}, or fit each component on its own."
         )
     if diagnostics.n_duplicates:
         messages.append(
@@ -350,7 +371,7 @@ def _find_trouble(diagnostics: Diagnostics) -> list[str]:
             "repeated columns, standardise columns of different units, add samples, or remove outliers that dwarf "
             "the rest."
         )
-    if not np.isfinite(diagnostics.held_out_objective):
+    if np.isinf(diagnostics.held_out_objective):
         caution = f", and `alpha` is {diagnostics.alpha:g} by caution" if "alpha" in diagnostics.chosen else ""
         messages.append(
             f"{diagnostics.n_samples} samples are too few to hold some out: whether the map generalises is not "
@@ -366,7 +387,7 @@ def _find_trouble(diagnostics: Diagnostics) -> list[str]:
         )
     elif GROWTH_LIMIT < growth < np.inf:
         messages.append(
-            f"The map does not generalise: it keeps local relations {growth:.0f} times worse on held-out folds "
+            f"The map does not generalise: it does {min(growth, 1e6):,.0f} times worse on held-out samples "
             f"than on the samples it was learned from. {_advise(diagnostics)}"
         )
     return messages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,14 +153,14 @@ def solve_orthogonal(
         How many directions.
     """
     C = whitening.W.T @ A @ whitening.W
-    # Shifted where B is the identity, so that directions of little variance are shifted no more than others.
-    C[np.diag_indices(len(C))] += SHIFT * np.trace(C) / whitening.rank or 1.0
     inner, R = _to_orthonormal(C, whitening, T)
-    try:
-        eigenvalues, U = _smallest_eigenpairs(inner, n_components, shift=0.0)
-    except LinAlgError as error:
-        raise ValueError(whitening.explain_failure()) from error
-    return Directions(whitening.W @ solve_triangular(R, U), eigenvalues)
+    mean = np.trace(C) / whitening.rank
+    # Small beside what is typical of directions of the least variance, or else beside all of them.
+    for shift in (SHIFT * mean * whitening.singular[-1] ** 2, SURE * np.trace(inner), 1.0):
+        with suppress(LinAlgError):
+            eigenvalues, U = _smallest_eigenpairs(inner, n_components, shift=shift)
+            return Directions(whitening.W @ solve_triangular(R, U), eigenvalues)
+    raise ValueError(whitening.explain_failure())
 
 
 def _to_orthonormal(

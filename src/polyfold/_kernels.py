@@ -13,6 +13,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+#: Samples whose polynomials are evaluated together: few enough that their monomials stay near the processor.
+SIDE_BY_SIDE = 32
+
 
 def compile_loop(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function`, keeping the machine code on disk where a cache folder can be written."""
@@ -62,15 +65,37 @@ def _evaluate_rows(
     offset: NDArray[np.float64],
     values: NDArray[np.float64],
 ) -> None:
-    """Write the polynomials of each sample without keeping the monomials of more than one."""
-    features = np.empty(parents.shape[0])
-    for i in range(rows.shape[0]):
-        fill_monomials(rows[i], parents, variables, factors, features)
-        for c in range(values.shape[1]):
-            values[i, c] = offset[c]
-        for f in range(features.shape[0]):
-            for c in range(values.shape[1]):
-                values[i, c] += features[f] * coefficients[f, c]
+    """Write the polynomials of each sample, of a few samples side by side: the loop over them is one vector.
+
+    The arithmetic of a sample does not depend on those beside it.
+    """
+    n_outputs = values.shape[1]
+    columns = np.empty((rows.shape[1], SIDE_BY_SIDE))
+    features = np.empty((parents.shape[0], SIDE_BY_SIDE))
+    totals = np.empty((n_outputs, SIDE_BY_SIDE))
+    for start in range(0, rows.shape[0], SIDE_BY_SIDE):
+        size = min(SIDE_BY_SIDE, rows.shape[0] - start)
+        for v in range(rows.shape[1]):
+            for i in range(size):
+                columns[v, i] = rows[start + i, v]
+        for c in range(n_outputs):
+            for i in range(size):
+                totals[c, i] = offset[c]
+        for f in range(parents.shape[0]):
+            v, parent, factor = variables[f], parents[f], factors[f]
+            if parent < 0:
+                for i in range(size):
+                    features[f, i] = columns[v, i] * factor
+            else:
+                for i in range(size):
+                    features[f, i] = columns[v, i] * factor * features[parent, i]
+            for c in range(n_outputs):
+                coefficient = coefficients[f, c]
+                for i in range(size):
+                    totals[c, i] += features[f, i] * coefficient
+        for c in range(n_outputs):
+            for i in range(size):
+                values[start + i, c] = totals[c, i]
 
 
 evaluate_rows = compile_loop(_evaluate_rows)

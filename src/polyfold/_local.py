@@ -12,7 +12,7 @@ from polyfold._conditioning import ConditionedBasis
 from polyfold._eigen import Directions, Whitening, orthonormalize, solve_orthogonal, solve_pair, whiten
 from polyfold._gram import GramPair, build_gram_folds, sum_folds
 from polyfold._graph import AffinityGraph, Graph
-from polyfold._ridge import ALPHAS, average_objective, cross_validate
+from polyfold._ridge import ALPHAS, RidgeCurve, average_objective, cross_validate
 from polyfold._selection import N_MORE, learn_tangents, select_coordinates
 from polyfold._solution import Selection, Solution
 
@@ -53,15 +53,17 @@ def solve_local(
     gram = sum_folds(folds)
     mean = gram.mean if center else np.zeros(len(gram.mean))
     whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
-    if isinstance(graph, AffinityGraph) and graph.W.data.min() < 0:
-        _check_semidefinite(gram, whitening, alpha)
     lengths = None
     if orthogonal:
         coefficients, alpha = basis.T @ whitening.W, 0.0
         lengths = coefficients.T @ coefficients
     held_out: dict[str, Any] = {"center": center, "verbose": verbose, "lengths": lengths}
     alphas = ALPHAS if alpha is None else np.array([alpha])
-    curve = cross_validate(folds, gram, mean, whitening, n_components, alphas, **held_out)
+    if _is_signed(graph):
+        _check_semidefinite(gram, whitening, alpha)
+        curve = RidgeCurve(alphas, np.array([np.nan]), np.full((1, n_components), np.nan))
+    else:
+        curve = cross_validate(folds, gram, mean, whitening, n_components, alphas, **held_out)
 
     def solve(n_wanted: int) -> Directions:
         if orthogonal:
@@ -80,7 +82,7 @@ def solve_local(
         kept = select_coordinates(gradients, candidates.eigenvalues, n_components, tangents)
         directions = Directions(candidates.vectors[:, kept], candidates.eigenvalues[kept])
     rated, best = curve, curve.best
-    if kept[-1] >= n_components:
+    if kept[-1] >= n_components and not _is_signed(graph):
         held_out["verbose"] = 0
         chosen_alpha = np.array([curve.best_alpha])
         rated = cross_validate(
@@ -103,8 +105,13 @@ def solve_local(
     )
 
 
+def _is_signed(graph: Graph) -> bool:
+    """Say whether residuals are also subtracted: then a part of the samples has no objective of its own."""
+    return isinstance(graph, AffinityGraph) and bool(graph.W.data.min() < 0)
+
+
 def _check_semidefinite(gram: GramPair, whitening: Whitening, alpha: float | None) -> None:
-    """Check what an affinity with negative entries does not grant by itself."""
+    """Check what an affinity with negative entries does not grant: that something is minimised."""
     if alpha is None:
         raise ValueError(
             '`graph` is an affinity with negative entries, of which parts cannot be held out: alpha="auto" cannot '

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 #: Ridges that leave-one-out chooses from.
 RIDGES = 10.0 ** np.arange(-14, 0.5, 1.0)
 
+#: A sample that the fit passes through, to rounding, is not predicted by the others at all.
+NO_FREEDOM = 1e-10
+
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
@@ -25,7 +28,7 @@ class LeftOut:
     shrinkage : ndarray of shape (n_features,)
         ``1 / (1 + alpha p)``.
     fitted, predicted : ndarray of shape (n_samples, n_targets)
-        With each sample, and with it left out.
+        With each sample, and with it left out; infinite where the others do not determine it.
     """
 
     shrinkage: NDArray[np.float64]
@@ -55,5 +58,6 @@ def leave_one_out(
     """
     shrinkage = np.where(np.isinf(penalty), 0.0, 1 / (1 + alpha * np.where(np.isinf(penalty), 0.0, penalty)))
     fitted = U @ (shrinkage[:, np.newaxis] * (U.T @ T))
-    freedom = np.maximum(1 - leverage - np.square(U) @ shrinkage, 1e-12)
-    return LeftOut(shrinkage, fitted, T - (T - fitted) / np.reshape(freedom, (-1, 1)))
+    freedom = np.reshape(1 - leverage - np.square(U) @ shrinkage, (-1, 1))
+    residuals = np.divide(T - fitted, freedom, out=np.full(T.shape, np.inf), where=freedom > NO_FREEDOM)
+    return LeftOut(shrinkage, fitted, T - residuals)

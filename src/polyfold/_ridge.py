@@ -53,7 +53,7 @@ class RidgeCurve:
     @property
     def best(self) -> int:
         """Position of the ridge with the smallest objective; of CAUTIOUS, where samples are too few to tell."""
-        if np.isfinite(self.objectives).any():
+        if len(self.alphas) == 1 or np.isfinite(self.objectives).any():
             return int(np.argmin(self.objectives))
         return int(np.argmin(np.abs(self.alphas - CAUTIOUS)))
 

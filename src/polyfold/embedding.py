@@ -371,7 +371,10 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _check_new_samples(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
         accept_sparse = "csr" if self.map_.axes is not None else False
-        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=accept_sparse)
+        # NaN and infinity come through a polynomial: the map looks for them in its few coordinates.
+        return validate_data(
+            self, X, reset=False, dtype=FLOATS, accept_sparse=accept_sparse, ensure_all_finite=False
+        )
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
         """Return samples that lie at given coordinates.

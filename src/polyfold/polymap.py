@@ -28,6 +28,9 @@ from polyfold._validation import check_boolean, check_choice, check_integer, che
 #: Rows evaluated at a time, so that no temporary is larger than about this many bytes.
 BLOCK_BYTES = 2**22
 
+#: Samples beyond this scale are divided by it before anything else.
+LARGE_SCALE = 1e200
+
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class PolynomialMap:
@@ -340,11 +343,16 @@ class PolynomialMap:
     def _locate(self, X: Any, center: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return samples less `center` in the map's variables."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.axes is None:
-                return np.ascontiguousarray((X.astype(np.float64) - center) / self.scale)
             if issparse(X):
+                assert self.axes is not None
                 return np.asarray((X.astype(np.float64) @ self.axes - center @ self.axes) / self.scale)
-            return np.asarray((X.astype(np.float64) - center) / self.scale @ self.axes)
+            located = X.astype(np.float64, order="C")
+            located -= center
+            if self.axes is None:
+                return np.asarray(np.divide(located, self.scale, out=located))
+            if self.scale < LARGE_SCALE:  # dividing is cheaper after the product, which may be beyond range
+                return np.asarray(located @ self.axes / self.scale)
+            return np.asarray(located / self.scale @ self.axes)
 
     def _measure(self, X: Any, center: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return samples less `center` in the map's variables, and their squared lengths in all columns."""
@@ -387,5 +395,6 @@ def _explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:
     sample = X[[row]].toarray()[0] if issparse(X) else X[row]
     bad_columns = np.flatnonzero(~np.isfinite(sample))
     if len(bad_columns):
-        return f"X contains {sample[bad_columns[0]]} (row {row}, column {bad_columns[0]})."
+        value = sample[bad_columns[0]]
+        return f"X contains {'NaN' if np.isnan(value) else value} (row {row}, column {bad_columns[0]})."
     return f"Row {row} of X is finite but so far from the training data that the polynomial overflows."

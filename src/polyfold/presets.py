@@ -176,10 +176,10 @@ class NPE(_LinearEmbedding):
     Examples
     --------
     >>> from polyfold import NPE
-    >>> from sklearn.datasets import load_iris
-    >>> X, _ = load_iris(return_X_y=True)
-    >>> NPE(n_neighbors=12).fit_transform(X[:, :3]).shape
-    (150, 2)
+    >>> from polyfold.datasets import make_swiss_roll
+    >>> X, _ = make_swiss_roll(500, random_state=0)
+    >>> NPE(n_neighbors=10).fit_transform(X).shape
+    (500, 2)
     """
 
     _graph = "lle"

@@ -13,6 +13,9 @@ from polyfold.objectives.patch import Equations, Patch
 #: An axis along which a neighbourhood varies by less than this share of the most is rounding.
 FLAT = 1e-12
 
+#: So is an offset of less than this share of the samples' own size.
+ROUNDING = 1e-14
+
 
 def decompose_offsets(offsets: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the left singular vectors of each neighbourhood and the squared singular values, largest first.
@@ -43,7 +46,9 @@ def find_tangent_coordinates(patch: Patch, n_components: int) -> NDArray[np.floa
     members = patch.X[patch.neighbors]
     U, squares = decompose_offsets(members - members.mean(axis=1, keepdims=True))
     n_axes = min(n_components, squares.shape[1])
-    vary = squares[:, :n_axes] > FLAT * squares[:, :1]
+    # Neighbours that are all alike differ by rounding, which is not orthogonal to a constant.
+    rounding = ROUNDING**2 * np.square(members).sum(axis=(1, 2))[:, np.newaxis]
+    vary = squares[:, :n_axes] > np.maximum(FLAT * squares[:, :1], rounding)
     return np.asarray(U[:, :, :n_axes] * vary[:, np.newaxis])
 
 
