@@ -29,7 +29,10 @@ N_MORE = 8
 MAX_SAMPLES, MAX_REFERENCES = 1000, 10_000
 
 #: Neighbours that a tangent plane is fitted to (or twice its dimension), and that an orientation is passed to.
-TANGENT_NEIGHBORS, EDGE_NEIGHBORS = 15, 10
+TANGENT_NEIGHBORS, EDGE_NEIGHBORS = 15, 5
+
+#: With fewer samples, neighbours are no longer near: of a closed curve, a third of the whole spans a plane.
+SAMPLES_PER_NEIGHBOR = 10
 
 #: Where tangent planes of neighbours agree less than this (median |det TᵢTⱼᵀ|), they are noise.
 LEAST_AGREEMENT = 0.8
@@ -82,16 +85,13 @@ class Tangents:
 def learn_tangents(X: NDArray[np.float64], dimension: int, *, n_jobs: int | None) -> Tangents | None:
     """Fit planes of 2 or more dimensions at MAX_SAMPLES samples at most; None where these cannot be fitted."""
     n_neighbors = max(TANGENT_NEIGHBORS, 2 * dimension)
-    if not 2 <= dimension <= X.shape[1] or len(X) <= n_neighbors:
+    if not 2 <= dimension <= X.shape[1] or len(X) < SAMPLES_PER_NEIGHBOR * n_neighbors:
         return None
     order = np.random.default_rng(0).permutation(len(X)) if len(X) > MAX_SAMPLES else np.arange(len(X))
     references, samples = X[np.sort(order[:MAX_REFERENCES])], X[np.sort(order[:MAX_SAMPLES])]
     around = find_neighbors_of(samples, references, n_neighbors + 1, n_jobs=n_jobs)  # the sample itself is one
-    offsets = references[around] - references[around].mean(axis=1, keepdims=True)
-    _, singular, axes = np.linalg.svd(offsets, full_matrices=False)
-    planes = axes[:, :dimension]
-    last, before = np.square(singular[:, dimension - 1]), np.square(singular[:, dimension - 2])
-    extent = float(np.median(last / np.where(before > 0, before, 1.0)))
+    planes, squares = _find_planes(references[around] - references[around].mean(axis=1, keepdims=True), dimension)
+    extent = float(np.median(squares[:, -1] / np.where(squares[:, -2] > 0, squares[:, -2], 1.0)))
 
     near = find_neighbors_of(samples, samples, min(EDGE_NEIGHBORS + 1, len(samples)), n_jobs=n_jobs)[:, 1:]
     starts, ends = np.repeat(np.arange(len(samples)), near.shape[1]), near.ravel()
@@ -100,24 +100,37 @@ def learn_tangents(X: NDArray[np.float64], dimension: int, *, n_jobs: int | None
     return Tangents(samples, planes, orientations, pieces, float(np.median(np.abs(turns))), extent)
 
 
+def _find_planes(offsets: NDArray[np.float64], dimension: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the leading principal axes of each neighbourhood, as rows, and the squared extent along each."""
+    if offsets.shape[2] <= offsets.shape[1]:
+        squares, axes = np.linalg.eigh(offsets.transpose(0, 2, 1) @ offsets)
+        planes = axes.transpose(0, 2, 1)[:, ::-1][:, :dimension]
+    else:
+        squares, U = np.linalg.eigh(offsets @ offsets.transpose(0, 2, 1))
+        planes = U.transpose(0, 2, 1)[:, ::-1][:, :dimension] @ offsets
+        planes /= np.maximum(np.linalg.norm(planes, axis=2, keepdims=True), TINY)
+    return np.ascontiguousarray(planes), squares[:, ::-1][:, :dimension]
+
+
 def _orient(
     starts: NDArray[np.intp], ends: NDArray[np.intp], turns: NDArray[np.float64], n_samples: int
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Pass orientations along the spanning tree of the planes that agree best."""
-    shape = (n_samples, n_samples)
-    lower, upper = np.minimum(starts, ends), np.maximum(starts, ends)
-    edges, first = np.unique(np.column_stack([lower, upper]), axis=0, return_index=True)
-    signs = dict(zip(map(tuple, edges.tolist()), np.where(turns[first] < 0, -1.0, 1.0).tolist(), strict=True))
-    lengths = 2.0 - np.abs(turns[first])  # above 0: a sparse graph holds no edge of length 0
-    tree = minimum_spanning_tree(coo_array((lengths, tuple(edges.T)), shape=shape).tocsr())
+    codes = np.minimum(starts, ends) * n_samples + np.maximum(starts, ends)
+    codes, first = np.unique(codes, return_index=True)
+    turns = turns[first]
+    # Lengths above 0: a sparse graph holds no edge of length 0.
+    edges = coo_array((2.0 - np.abs(turns), (codes // n_samples, codes % n_samples)), shape=(n_samples, n_samples))
+    tree = minimum_spanning_tree(edges.tocsr())
     n_pieces, pieces = connected_components(tree, directed=False)
     orientations = np.ones(n_samples)
     for piece in range(n_pieces):
-        root = int(np.argmax(pieces == piece))
-        reached, parents = breadth_first_order(tree, root, directed=False)
-        for node in reached[1:].tolist():
-            parent = int(parents[node])
-            orientations[node] = orientations[parent] * signs[min(node, parent), max(node, parent)]
+        nodes, parents = breadth_first_order(tree, int(np.argmax(pieces == piece)), directed=False)
+        nodes, parents = nodes[1:], parents[nodes[1:]]
+        passed = np.minimum(nodes, parents) * n_samples + np.maximum(nodes, parents)
+        signs = np.where(turns[np.searchsorted(codes, passed)] < 0, -1.0, 1.0)
+        for node, parent, sign in zip(nodes.tolist(), parents.tolist(), signs.tolist(), strict=True):
+            orientations[node] = orientations[parent] * sign
     return orientations, pieces
 
 
@@ -143,7 +156,7 @@ def select_coordinates(
     if n_components <= MAX_EXHAUSTIVE:
         sets = list(combinations(range(len(eigenvalues)), n_components))
     else:
-        sets = [_grow_set(along, costs, n_components, first) for first in range(len(eigenvalues))]
+        sets = [_grow_set(along, costs, n_components)]
     scores = [_score_set(along[:, list(chosen)], costs[list(chosen)], tangents) for chosen in sets]
     return np.sort(sets[int(np.argmax(scores))]).astype(np.intp)
 
@@ -151,26 +164,33 @@ def select_coordinates(
 def _score_set(along: NDArray[np.float64], costs: NDArray[np.float64], tangents: Tangents) -> float:
     """Rate a set of coordinates by their unit gradients within the tangent planes, shape (n, m, m)."""
     volumes = np.linalg.det(along)
-    independence = np.maximum(np.log(np.maximum(np.abs(volumes), TINY)), FLOOR).mean()
+    independence = _average_logarithm(np.abs(volumes))
     positive = np.bincount(tangents.pieces, volumes * tangents.orientations > 0)
     sizes = np.bincount(tangents.pieces)
     turned = np.minimum(positive, sizes - positive).sum() / len(volumes)
     return float(independence - costs.sum() - TURN_WEIGHT * turned)
 
 
-def _grow_set(
-    along: NDArray[np.float64], costs: NDArray[np.float64], n_components: int, first: int
-) -> tuple[int, ...]:
-    """Add to one candidate those that gain most, each less what the gradients already taken span."""
+def _grow_set(along: NDArray[np.float64], costs: NDArray[np.float64], n_components: int) -> tuple[int, ...]:
+    """Add to the best pair those that gain most, each less what the gradients already taken span."""
+    cosines = along @ along.transpose(0, 2, 1)
+    volumes = np.sqrt(np.maximum(1 - np.square(cosines), 0.0))
+    gains = _average_logarithm(volumes) - costs - costs[:, np.newaxis]
+    np.fill_diagonal(gains, -np.inf)
+    chosen = [int(position) for position in np.unravel_index(np.argmax(gains), gains.shape)]
     rest = along.copy()
-    chosen = [first]
-    while len(chosen) < n_components:
-        newest = rest[:, chosen[-1]]
+    for taken in range(n_components):
+        newest = rest[:, chosen[taken]]
         lengths = np.linalg.norm(newest, axis=1, keepdims=True)
         newest = newest / np.where(lengths > 0, lengths, 1.0)
         rest -= (rest @ newest[:, :, np.newaxis]) * newest[:, np.newaxis]
-        volumes = np.linalg.norm(rest, axis=2)
-        gains = np.maximum(np.log(np.maximum(volumes, TINY)), FLOOR).mean(axis=0) - costs
-        gains[chosen] = -np.inf
-        chosen.append(int(np.argmax(gains)))
+        if taken > 0 and len(chosen) < n_components:
+            gains = _average_logarithm(np.linalg.norm(rest, axis=2)) - costs
+            gains[chosen] = -np.inf
+            chosen.append(int(np.argmax(gains)))
     return tuple(chosen)
+
+
+def _average_logarithm(volumes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over samples of the logarithms, each at least FLOOR."""
+    return np.asarray(np.maximum(np.log(np.maximum(volumes, TINY)), FLOOR).mean(axis=0))
