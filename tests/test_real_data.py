@@ -4,11 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from isomap_faces import measure_split as measure_faces
 from joblib import Parallel, delayed
 from real_data import SETS, draw_split, load_zeros, measure_split, spread
 
 from image_sets import needs
 from polyfold import NPPE, SNPPE
+from polyfold.metrics import trustworthiness
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -76,3 +78,39 @@ def test_what_the_defaults_are_for():
         fitted = NPPE().fit(train)
     assert fitted.alpha_ > 0
     np.testing.assert_allclose(fitted.diagnostics_.held_out_spread, 1, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    "seeds", [pytest.param(range(2), id="few"), pytest.param(range(10), id="all", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", IMAGES)
+def test_independent_coordinates_do_no_harm_to_images(name, seeds):
+    """Their tangent planes are noise, so the smallest are kept."""
+    load, n_train, n_unseen, _ = SETS[name]
+    X = load()
+    for seed in seeds:
+        train, unseen = draw_split(X, n_train, n_unseen, seed)
+        independent, smallest = (NPPE(coordinates=c).fit(train) for c in ("independent", "smallest"))
+        assert independent.diagnostics_.tangent_agreement < 0.8
+        trust = [
+            trustworthiness(unseen, model.transform(unseen), n_neighbors=10) for model in (independent, smallest)
+        ]
+        assert trust[0] >= trust[1]
+
+
+@needs("isomap")
+@pytest.mark.parametrize("seed", range(5))
+def test_explicit_isomap_knows_light_pan_and_tilt(seed):
+    """As well as Isomap's own out-of-sample step, which keeps the training set."""
+    theirs, ours, _, explicit = measure_faces(seed)
+    assert (ours >= theirs - 0.02).all()
+    assert explicit.map_.nbytes < 500_000
+
+
+@pytest.mark.parametrize("seed", range(3))
+@needs("coil20")
+def test_a_closed_curve_is_not_torn_by_the_choice(seed):
+    """An object turned once round: with few samples a third of the whole turn would pass for a tangent plane."""
+    load, n_train, n_unseen, _ = SETS["coil"]
+    train, _ = draw_split(load(), n_train, n_unseen, seed)
+    assert NPPE().fit(train).diagnostics_.kept == (0, 1)

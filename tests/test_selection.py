@@ -20,12 +20,12 @@ def score_naively(gradients, eigenvalues, chosen, tangents, turned):
         logs.append(max(np.log(abs(volume)), -5))
         signs.append(volume > 0)
     minority = turned(np.array(signs))
-    return np.mean(logs) - 0.2 * np.log(eigenvalues[list(chosen)]).sum() - 5 * minority
+    return np.mean(logs) - 0.2 * np.log(eigenvalues[list(chosen)]).sum() - 5 * minority, np.mean(logs)
 
 
 @pytest.mark.parametrize("m", [2, 3])
-@pytest.mark.parametrize("seed", range(5))
-def test_choice_is_the_best_of_all_sets(m, seed):
+@pytest.mark.parametrize("seed", range(12))
+def test_choice_is_the_best_of_all_sets_if_clearly_so(m, seed):
     """On flat samples all tangent planes are alike, so orientations are those of the first axis vectors."""
     random = np.random.default_rng(seed)
     X = random.uniform(size=(200, m))
@@ -49,7 +49,10 @@ def test_choice_is_the_best_of_all_sets(m, seed):
         for chosen in combinations(range(7), m)
     }
     found = tuple(select_coordinates(gradients, eigenvalues, m, tangents).tolist())
-    assert scores[found] == pytest.approx(max(scores.values()))
+    best = max(scores, key=lambda chosen: scores[chosen][0])
+    gain, more_independent = np.subtract(scores[best], scores[tuple(range(m))])
+    # The smallest are given up for nothing less than a clear improvement.
+    assert found == (best if gain > 1 or more_independent > 0.5 else tuple(range(m)))
 
 
 def test_orientations_are_consistent_on_a_curved_surface():

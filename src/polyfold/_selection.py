@@ -8,6 +8,9 @@ exact; the tangent planes are local principal axes. Of all sets S of m candidate
 
 g the gradients within the tangent plane of sample i, λ the eigenvalues, and q the share of samples at which the
 orientation of the coordinates is that of the minority: a map that is one to one does not turn over.
+
+The smallest are given up only for a set that is clearly better. An edge that short-cuts a fold of the manifold
+spoils orientations, and then sets differ by less.
 """
 
 from __future__ import annotations
@@ -43,6 +46,9 @@ LEAST_EXTENT = 0.2
 
 #: Logarithms of volumes below this count as this; weight of the eigenvalues and of turned-over samples.
 FLOOR, EIGENVALUE_WEIGHT, TURN_WEIGHT = -5.0, 0.2, 5.0
+
+#: A set is clearly better by so much in all, or by so much in independence alone.
+CLEARLY_BETTER, CLEARLY_MORE_INDEPENDENT = 1.0, 0.5
 
 #: Up to this many coordinates every set is looked at, beyond it one is added at a time.
 MAX_EXHAUSTIVE = 3
@@ -157,18 +163,29 @@ def select_coordinates(
         sets = list(combinations(range(len(eigenvalues)), n_components))
     else:
         sets = [_grow_set(along, costs, n_components)]
-    scores = [_score_set(along[:, list(chosen)], costs[list(chosen)], tangents) for chosen in sets]
-    return np.sort(sets[int(np.argmax(scores))]).astype(np.intp)
+
+    def rate(chosen: tuple[int, ...]) -> tuple[float, float]:
+        return _rate_set(along[:, list(chosen)], costs[list(chosen)], tangents)
+
+    smallest = tuple(range(n_components))
+    ratings = [rate(chosen) for chosen in sets]
+    best = max(range(len(sets)), key=lambda position: ratings[position][0])
+    gain = np.subtract(ratings[best], rate(smallest))
+    is_better = gain[0] > CLEARLY_BETTER or (gain[0] > 0 and gain[1] > CLEARLY_MORE_INDEPENDENT)
+    return np.sort(sets[best] if is_better else smallest).astype(np.intp)
 
 
-def _score_set(along: NDArray[np.float64], costs: NDArray[np.float64], tangents: Tangents) -> float:
-    """Rate a set of coordinates by their unit gradients within the tangent planes, shape (n, m, m)."""
+def _rate_set(along: NDArray[np.float64], costs: NDArray[np.float64], tangents: Tangents) -> tuple[float, float]:
+    """Rate a set of coordinates by their unit gradients within the tangent planes, shape (n, m, m).
+
+    Returns the whole score, and independence alone.
+    """
     volumes = np.linalg.det(along)
     independence = _average_logarithm(np.abs(volumes))
     positive = np.bincount(tangents.pieces, volumes * tangents.orientations > 0)
     sizes = np.bincount(tangents.pieces)
     turned = np.minimum(positive, sizes - positive).sum() / len(volumes)
-    return float(independence - costs.sum() - TURN_WEIGHT * turned)
+    return float(independence - costs.sum() - TURN_WEIGHT * turned), float(independence)
 
 
 def _grow_set(along: NDArray[np.float64], costs: NDArray[np.float64], n_components: int) -> tuple[int, ...]:

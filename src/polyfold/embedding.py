@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +12,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
+from polyfold._assembly import complete_map, write_map
 from polyfold._basis import BASES, MonomialBasis, build_basis, choose_basis
 from polyfold._conditioning import condition_basis
-from polyfold._decoder import add_decoder
 from polyfold._diagnostics import describe_fit, warn_about
-from polyfold._domain import learn_domain
-from polyfold._eigen import fix_signs
-from polyfold._frame import Frame, build_frame, check_reduce, choose_n_axes
+from polyfold._frame import build_frame, check_reduce, choose_n_axes
 from polyfold._global import GeodesicKernel, solve_global
 from polyfold._local import solve_local
 from polyfold._neighbors import check_neighbors, count_duplicates
@@ -31,17 +28,11 @@ from polyfold._relations import (
     name_graph,
     take_graph,
 )
-from polyfold._solution import Solution
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.metrics import coranking_auc
-from polyfold.objectives import ISOMAP
-from polyfold.polymap import PolynomialMap
 
 #: Types that are kept; any other is turned into the first.
 FLOATS = [np.float64, np.float32]
-
-#: Data up to so large, or so small, are projected in their own units by an orthogonal linear map.
-LARGEST_SCALE = 1e100
 
 #: `score` ranks at most this many samples.
 SCORE_SAMPLES = 2000
@@ -53,27 +44,47 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     With ``Phi`` the polynomial features of the samples, L the residual operator of a local method and D its
     sample weights, the map ``y = Phi(x) V + c`` minimises ``||L Phi V||²`` subject to
     ``Vᵀ Phiᵀ diag(D) Phi V = I``: the coordinates keep the local relations of the data and are uncorrelated.
+    With ``graph="isomap"`` it maximises ``tr(Yᵀ K Y)`` instead, K the inner products of geodesic distances.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of coordinates, at most the rank of the features.
-    graph : {"lle"}, default="lle"
-        The local relations that are kept: "lle", each sample rebuilt from its neighbours.
+    graph : str, sparse matrix or callable, default="lle"
+        What is kept of the samples:
+
+        - "lle": each is an affine combination of its neighbours (locally linear embedding).
+        - "mlle": several such combinations of each (modified LLE).
+        - "ltsa": coordinates are affine along local tangent planes (local tangent space alignment).
+        - "hessian": they have no second derivatives along these (Hessian eigenmaps).
+        - "laplacian": neighbours are near each other, weighted by a heat kernel whose bandwidth is the median
+          squared distance of neighbours (Laplacian eigenmaps); "laplacian_binary": all neighbours alike.
+        - "diffusion": the same with the density of the samples divided out (diffusion maps).
+        - "isomap": distances along the neighbour graph, exact up to 3,000 samples and from 500 landmarks beyond.
+          Coordinates are in the unit of X. Pieces of the graph are joined, with a warning.
+        - A symmetric affinity W of shape (n_samples, n_samples), sparse or an array: minimises
+          ``½ Σ W_ij |y_i − y_j|²`` subject to ``Yᵀ diag(W 1) Y = I``.
+        - A callable: given the samples, it returns (L, D), L with one row per equation and one column per sample
+          (sparse or an array), each row summing to zero, and D with one weight per sample.
     n_neighbors : int or "auto", default="auto"
-        Neighbours of each sample. "auto" is 1 % of the samples or m(m+1)/2, m the estimated intrinsic dimension,
-        whichever is more, at least 10 and at most 50; with a `neighbors` transformer it is the transformer's own
-        number.
+        Neighbours of each sample; unused where `graph` is W or a callable. "auto" is 1 % of the samples or
+        m(m+1)/2, m the estimated intrinsic dimension, whichever is more, at least 10 and at most 50, or what the
+        graph needs; with a `neighbors` transformer it is the transformer's own number.
     degree : int, default=2
         Highest total degree of the polynomial.
     basis : {"auto", "kronecker", "hadamard"}, default="auto"
         "kronecker" has all monomials, "hadamard" pure powers without cross terms. "auto" is "kronecker"
         unless that means more than 5,000 monomials, which ``reduce="auto"`` prevents beyond 3 columns. Only with
         "kronecker" is the result indifferent to rotations of the data.
+    constraint : {"embedding", "orthogonal"}, default="embedding"
+        What keeps coordinates from shrinking to a point: their own scale, as above, or orthonormal coefficients
+        ``VᵀV = I``. With "orthogonal" and degree 1 the map is an orthogonal projection in the unit of X.
     alpha : float or "auto", default="auto"
         Ridge on the directions along which the features vary least, in units of the mean eigenvalue of the
         problem. 0 is the paper. "auto" takes the ridge with the smallest objective on held-out folds (sample i is
-        in fold i mod 10), from 0 and 1e-6 to 1.
+        in fold i mod 10), from 0 and 1e-6 to 1. For "isomap" it is that of a regression, in units of the largest
+        squared singular value of the features, and "auto" takes the one with the smallest leave-one-out error.
+        With orthonormal coefficients there is none.
     reduce : int, float, None or "auto", default="auto"
         Principal axes that the polynomial is written in: a number of axes, the fraction of variance that they
         hold, or None for the columns themselves. "auto" takes as many as make 500 polynomial features (30 axes at
@@ -82,6 +93,11 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     center : bool, default=True
         Shift the data to their mean and centre the features, so that the map has a constant term and the
         coordinates have mean zero. False is the paper to the letter: neither.
+    coordinates : {"independent", "smallest"}, default="independent"
+        Which eigenvectors become coordinates. On a manifold much longer than wide the second smallest is a
+        function of the first; "independent" looks at 8 more than asked for and keeps those whose gradients along
+        the manifold are independent. Where that cannot be told (tangent planes are noise, as in most images), and
+        for "isomap", it is "smallest". ``diagnostics_`` says which were skipped.
     neighbors : "exact" or transformer, default="exact"
         How neighbours are found: exact Euclidean search, or any scikit-learn neighbours transformer, such as
         :class:`sklearn.neighbors.KNeighborsTransformer`. A fitted one must have been fitted on the same X.
@@ -103,11 +119,12 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates of the training samples, equal to ``transform(X)``.
     eigenvalues_ : ndarray of shape (n_components,)
-        Values of the minimised objective (the ridge included), one for each coordinate, ascending.
+        Values of the minimised objective (the ridge included), one for each coordinate, ascending; for "isomap" of
+        the maximised one, descending.
     alpha_ : float
         The ridge used.
     n_neighbors_ : int
-        The number of neighbours used.
+        The number of neighbours used; of a given graph, the mean.
     diagnostics_ : Diagnostics
         What was found and chosen, and why; prints as a report.
     n_features_in_ : int
@@ -122,8 +139,13 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     350 MB of the libraries, for one thread; each more adds 0.1 to 0.2 GB. `transform` costs
     O(n r + d · n_components) per sample.
 
+    "ltsa", "hessian" and the affinities have k equations a sample (m(m+1)/2 for "hessian") instead of one, and
+    cost O(N k d²) in place of O(N d²). "isomap" costs O(N² (k + log N)) up to 3,000 samples and
+    O(500 N (k + log N) + 500² N) beyond.
+
     Where the columns are reduced, neighbourhoods are measured in the columns or in the principal axes, whichever
-    keeps the neighbours of the columns better in a trial on at most 2,000 samples; of sparse X in the axes.
+    keeps the neighbours of the columns better in a trial on at most 2,000 samples; of sparse X in the axes, and
+    for "isomap" in the columns.
 
     Columns are compared as they are: standardise columns of different units first, for example with
     :class:`sklearn.preprocessing.StandardScaler`, and leave alone those that share a unit, such as pixels.
@@ -131,7 +153,8 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     References
     ----------
     Qiao, Zhang, Wang, Zhang, "An Explicit Nonlinear Mapping for Manifold Learning", IEEE Transactions on
-    Cybernetics 43 (2013) 51-63.
+    Cybernetics 43 (2013) 51-63. Independent coordinates are after Chen and Meilă, "Selecting the independent
+    coordinates of manifolds with large aspect ratios", NeurIPS 2019.
 
     Examples
     --------
@@ -220,16 +243,18 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             solution = solve_local(
                 relations.kept, coordinates, basis, n_components, independent=independent, **settings
             )
-        learned = self._write_map(solution, frame, kind)
-        signs = fix_signs(learned.transform(used))
-        learned = replace(learned, coefficients=learned.coefficients * signs, offset=learned.offset * signs)
-        learned, round_trip_error = self._complete_map(learned, used, weights)
+        is_metric = isinstance(relations.kept, GeodesicKernel)
+        learned = write_map(
+            solution, frame, kind, degree, used, orthogonal=settings["orthogonal"], metric=is_metric
+        )
+        with_decoder = self.fit_inverse_transform
+        learned, round_trip_error = complete_map(learned, used, weights, with_decoder=with_decoder)
         embedding = learned.transform(samples)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.map_ = learned
         self.embedding_ = embedding
-        self.eigenvalues_ = solution.eigenvalues * (frame.scale**2 if name_graph(self.graph) == ISOMAP else 1.0)
+        self.eigenvalues_ = solution.eigenvalues * (frame.scale**2 if is_metric else 1.0)
         self.alpha_ = solution.curve.best_alpha
         self.n_neighbors_ = relations.n_neighbors
         self.diagnostics_ = describe_fit(
@@ -313,27 +338,6 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-
-    def _write_map(self, solution: Solution, frame: Frame, kind: str) -> PolynomialMap:
-        """Return the map, in the units of X where it keeps lengths."""
-        V, offset, scale = solution.coefficients, solution.offset, frame.scale
-        if self.constraint == "orthogonal" and self.degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
-            # V is a projection; lengths of more digits than a square can hold are left in units of the scale.
-            offset, scale = offset * scale, 1.0
-        elif self.constraint == "embedding" and name_graph(self.graph) == ISOMAP:
-            V, offset = V * scale, offset * scale
-        return PolynomialMap(frame.shift, scale, kind, self.degree, V, offset, frame.axes)
-
-    def _complete_map(
-        self, learned: PolynomialMap, samples: Any, weights: NDArray[np.float64]
-    ) -> tuple[PolynomialMap, float | None]:
-        """Add to the map what its samples cover, and the way back where it is wanted, with its error."""
-        center = np.asarray(samples.mean(axis=0), dtype=np.float64).ravel()
-        if not np.isfinite(center).all():
-            center = learned.shift
-        located, squared_lengths = learned._measure(samples, center)
-        learned = replace(learned, domain=learn_domain(center, located, squared_lengths))
-        return add_decoder(learned, samples, weights) if self.fit_inverse_transform else (learned, None)
 
     def fit_transform(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None

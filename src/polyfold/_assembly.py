@@ -1,0 +1,59 @@
+"""From a solution to the finished map: its units and signs, what its samples cover, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold._decoder import add_decoder
+from polyfold._domain import learn_domain
+from polyfold._eigen import fix_signs
+from polyfold._frame import Frame
+from polyfold._solution import Solution
+from polyfold.polymap import PolynomialMap
+
+#: Data up to so large, or so small, are projected in their own units by an orthogonal linear map.
+LARGEST_SCALE = 1e100
+
+
+def write_map(
+    solution: Solution, frame: Frame, kind: str, degree: int, samples: Any, *, orthogonal: bool, metric: bool
+) -> PolynomialMap:
+    """Return the map, signs fixed by the samples, in the unit of these where it keeps lengths.
+
+    Parameters
+    ----------
+    solution : Solution
+        In the units of the frame.
+    frame : Frame
+    kind, degree : str, int
+        Of the monomials.
+    samples : array or sparse array of shape (n_samples, n_columns)
+    orthogonal : bool
+        Whether coefficients are orthonormal: then a linear map is a projection.
+    metric : bool
+        Whether coordinates are lengths.
+    """
+    V, offset, scale = solution.coefficients, solution.offset, frame.scale
+    if orthogonal and degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
+        offset, scale = offset * scale, 1.0
+    elif metric and not orthogonal:
+        V, offset = V * scale, offset * scale
+    learned = PolynomialMap(frame.shift, scale, kind, degree, V, offset, frame.axes)
+    signs = fix_signs(learned.transform(samples))
+    return replace(learned, coefficients=V * signs, offset=offset * signs)
+
+
+def complete_map(
+    learned: PolynomialMap, samples: Any, weights: NDArray[np.float64], *, with_decoder: bool
+) -> tuple[PolynomialMap, float | None]:
+    """Add to the map what its samples cover, and the way back where it is wanted, with its error."""
+    center = np.asarray(samples.mean(axis=0), dtype=np.float64).ravel()
+    if not np.isfinite(center).all():
+        center = learned.shift
+    located, squared_lengths = learned._measure(samples, center)
+    learned = replace(learned, domain=learn_domain(center, located, squared_lengths))
+    return add_decoder(learned, samples, weights) if with_decoder else (learned, None)
