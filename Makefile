@@ -21,8 +21,10 @@ $(INSTALLED)-%: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-demo: $(INSTALLED)-plot ## unroll the Swiss roll, map handwritten digits, draw both
+demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map handwritten digits, draw all
 	$(BIN)/python examples/demo.py
+	@echo
+	$(BIN)/python examples/family.py
 	@echo
 	$(BIN)/python examples/real_data.py
 

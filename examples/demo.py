@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 
-from polyfold import NPPE, PolynomialEmbedding
+from polyfold import NPP, NPPE
 from polyfold.datasets import make_swiss_roll
 from polyfold.metrics import residual_variance
 
@@ -28,7 +28,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "NPPE (polyfold)": lambda: NPPE(n_neighbors=10),
     "LLE": lambda: LocallyLinearEmbedding(n_neighbors=10, random_state=0),
     "Isomap": lambda: Isomap(n_neighbors=10),
-    "NPP (linear)": lambda: PolynomialEmbedding(n_neighbors=10, degree=1, alpha=0),
+    "NPP (linear)": lambda: NPP(n_neighbors=10),
 }
 
 

@@ -34,13 +34,13 @@ def hessian_matrix(X, k, m):
 
 
 def heat_affinity(X, k, binary=False):
-    """Belkin & Niyogi, 2003, on k nearest neighbours, symmetrised by the mean; the median as bandwidth."""
+    """Belkin & Niyogi, 2003, on k nearest neighbours, symmetrised by the mean; the median as σ²."""
     neighbors, squares = nearest(X, k), cdist(X, X, "sqeuclidean")
-    bandwidth = np.median([squares[i, j] for i in range(len(X)) for j in neighbors[i]])
+    variance = np.median([squares[i, j] for i in range(len(X)) for j in neighbors[i]])
     W = np.zeros((len(X), len(X)))
     for i in range(len(X)):
         for j in neighbors[i]:
-            W[i, j] = 1.0 if binary else np.exp(-squares[i, j] / bandwidth)
+            W[i, j] = 1.0 if binary else np.exp(-squares[i, j] / (2 * variance))
     return (W + W.T) / 2
 
 

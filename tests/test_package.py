@@ -62,13 +62,24 @@ def test_examples_in_docstrings(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
-def test_readme_examples_run():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+def run_examples(page):
+    """Run the Python blocks of a page in one namespace, and return it."""
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
     assert blocks
     namespace = {}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), namespace)
-    assert namespace["rho"] < 0.02
+        exec(compile(block, page.name, "exec"), namespace)
+    return namespace
+
+
+def test_readme_examples_run():
+    assert run_examples(ROOT / "README.md")["rho"] < 0.02
+
+
+def test_examples_of_the_family_run():
+    namespace = run_examples(ROOT / "docs" / "family.md")
+    assert namespace["embedding"].diagnostics_.skipped == (1,)
+    assert namespace["J"].shape == (5, 2, 3)
 
 
 def test_changelog_has_this_version():

@@ -57,7 +57,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         - "mlle": several such combinations of each (modified LLE).
         - "ltsa": coordinates are affine along local tangent planes (local tangent space alignment).
         - "hessian": they have no second derivatives along these (Hessian eigenmaps).
-        - "laplacian": neighbours are near each other, weighted by a heat kernel whose bandwidth is the median
+        - "laplacian": neighbours are near each other, weighted by a heat kernel exp(−d²/2σ²), σ² the median
           squared distance of neighbours (Laplacian eigenmaps); "laplacian_binary": all neighbours alike.
         - "diffusion": the same with the density of the samples divided out (diffusion maps).
         - "isomap": distances along the neighbour graph, exact up to 3,000 samples and from 500 landmarks beyond.

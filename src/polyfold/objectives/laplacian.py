@@ -1,7 +1,7 @@
 """Laplacian eigenmaps (Belkin & Niyogi, 2003): edges of the neighbour graph, by a heat kernel or all alike.
 
-The affinity of sample i and its neighbour j is ``exp(−|x_i − x_j|² / t)``, or 1; W is the mean of this and its
-transpose, and D its row sums. The bandwidth t is the median squared length of an edge.
+The affinity of sample i and its neighbour j is ``exp(−|x_i − x_j|² / 2σ²)``, or 1; W is the mean of this and its
+transpose, and D its row sums. σ² is the median squared length of an edge.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def square_lengths(X: NDArray[np.float64], neighbors: NDArray[np.intp]) -> NDArr
 
 
 def choose_bandwidth(squares: NDArray[np.float64]) -> float:
-    """Return the median squared length of the edges between samples that differ, or 1 where none do."""
+    """Return 2σ²: twice the median squared length of the edges between samples that differ, 1 where none do."""
     positive = squares[squares > 0]
-    return float(np.median(positive)) if len(positive) else 1.0
+    return 2 * float(np.median(positive)) if len(positive) else 1.0
 
 
 def prepare(
