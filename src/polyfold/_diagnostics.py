@@ -180,7 +180,7 @@ class Diagnostics:
 
     @property
     def skipped(self) -> tuple[int, ...]:
-        """Eigenvectors that were passed over for larger ones, as they are functions of those kept."""
+        """Eigenvectors that were passed over for larger ones, which are more independent; counted from 0."""
         return tuple(position for position in range(self.kept[-1]) if position not in self.kept)
 
     def _describe_graph(self) -> str:
@@ -192,7 +192,9 @@ class Diagnostics:
         if self.skipped:
             numbers = ", ".join(str(position + 1) for position in self.kept)
             skipped = ", ".join(str(position + 1) for position in self.skipped)
-            return f"eigenvectors {numbers} of {self.n_candidates}; {skipped} skipped as functions of these"
+            return (
+                f"eigenvectors {numbers} of {self.n_candidates}; {skipped} skipped, as these are more independent"
+            )
         if self.coordinates == "smallest" or self.graph == ISOMAP or len(self.kept) == 1:
             return f"the first {len(self.kept)}"
         if np.isnan(self.tangent_agreement):

@@ -9,14 +9,15 @@ exact; the tangent planes are local principal axes. Of all sets S of m candidate
 g the gradients within the tangent plane of sample i, λ the eigenvalues, and q the share of samples at which the
 orientation of the coordinates is that of the minority: a map that is one to one does not turn over.
 
-The smallest are given up only for a set that is clearly better. An edge that short-cuts a fold of the manifold
-spoils orientations, and then sets differ by less.
+The smallest are given up only for a set that is clearly better and that hardly turns over. An edge that short-cuts a
+fold of the manifold spoils orientations, and then the comparison means less.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +48,11 @@ LEAST_EXTENT = 0.2
 #: Logarithms of volumes below this count as this; weight of the eigenvalues and of turned-over samples.
 FLOOR, EIGENVALUE_WEIGHT, TURN_WEIGHT = -5.0, 0.2, 5.0
 
-#: A set is clearly better by so much in all, or by so much in independence alone.
+#: A set is clearly better by so much in all, or by so much in independence alone ...
 CLEARLY_BETTER, CLEARLY_MORE_INDEPENDENT = 1.0, 0.5
+
+#: ... if it turns over at no more than this share of the samples, in either case.
+FEW_TURNED, HARDLY_TURNED = 0.15, 0.05
 
 #: Up to this many coordinates every set is looked at, beyond it one is added at a time.
 MAX_EXHAUSTIVE = 3
@@ -164,28 +168,38 @@ def select_coordinates(
     else:
         sets = [_grow_set(along, costs, n_components)]
 
-    def rate(chosen: tuple[int, ...]) -> tuple[float, float]:
+    def rate(chosen: tuple[int, ...]) -> Rating:
         return _rate_set(along[:, list(chosen)], costs[list(chosen)], tangents)
 
     smallest = tuple(range(n_components))
-    ratings = [rate(chosen) for chosen in sets]
-    best = max(range(len(sets)), key=lambda position: ratings[position][0])
-    gain = np.subtract(ratings[best], rate(smallest))
-    is_better = gain[0] > CLEARLY_BETTER or (gain[0] > 0 and gain[1] > CLEARLY_MORE_INDEPENDENT)
-    return np.sort(sets[best] if is_better else smallest).astype(np.intp)
+    best = max(sets, key=lambda chosen: rate(chosen).score)
+    return np.sort(best if _is_clearly_better(rate(best), rate(smallest)) else smallest).astype(np.intp)
 
 
-def _rate_set(along: NDArray[np.float64], costs: NDArray[np.float64], tangents: Tangents) -> tuple[float, float]:
-    """Rate a set of coordinates by their unit gradients within the tangent planes, shape (n, m, m).
+class Rating(NamedTuple):
+    """How good a set of coordinates is: in all, how independent they are, and at how many samples they turn over."""
 
-    Returns the whole score, and independence alone.
-    """
+    score: float
+    independence: float
+    turned: float
+
+
+def _is_clearly_better(one: Rating, other: Rating) -> bool:
+    gain, more_independent = one.score - other.score, one.independence - other.independence
+    return (gain > CLEARLY_BETTER and one.turned <= FEW_TURNED) or (
+        gain > 0 and more_independent > CLEARLY_MORE_INDEPENDENT and one.turned <= HARDLY_TURNED
+    )
+
+
+def _rate_set(along: NDArray[np.float64], costs: NDArray[np.float64], tangents: Tangents) -> Rating:
+    """Rate a set of coordinates by their unit gradients within the tangent planes, shape (n, m, m)."""
     volumes = np.linalg.det(along)
     independence = _average_logarithm(np.abs(volumes))
     positive = np.bincount(tangents.pieces, volumes * tangents.orientations > 0)
     sizes = np.bincount(tangents.pieces)
     turned = np.minimum(positive, sizes - positive).sum() / len(volumes)
-    return float(independence - costs.sum() - TURN_WEIGHT * turned), float(independence)
+    score = independence - costs.sum() - TURN_WEIGHT * turned
+    return Rating(float(score), float(independence), float(turned))
 
 
 def _grow_set(along: NDArray[np.float64], costs: NDArray[np.float64], n_components: int) -> tuple[int, ...]:
