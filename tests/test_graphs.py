@@ -1,6 +1,7 @@
 """Each graph against an independent oracle: its matrices with `Phi = I`, and the embedding that it stands for."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.linalg
 import sklearn.manifold._locally_linear as theirs
@@ -204,6 +205,11 @@ def test_pieces_of_a_given_graph_are_counted():
         (csr_array(np.eye(60) * 1j), "must hold finite real numbers"),
         (csr_array((60, 60)), "must have entries other than 0"),
         (-np.ones((60, 60)), "row sums >= 0, got -60 in row 0"),
+        (60 * np.eye(60) - np.ones((60, 60)), "row sums above 0.*Is it a graph Laplacian"),
+        (np.full((60, 60), "a"), "must hold finite real numbers"),
+        ([[1.0, 2.0]], r"must have shape .*got \(1, 2\). It relates the samples given to `fit`"),
+        (lambda X: (np.ones(60), np.eye(60)), r"L of shape \(n_equations, 60\)"),
+        (lambda X: ("a", np.ones(60)), "a matrix L and a vector D of real numbers, got str and ndarray"),
         (lambda X: np.eye(60), r"must return a pair \(L, D\), got ndarray"),
         (
             lambda X: (np.eye(50), np.ones(50)),
@@ -225,6 +231,25 @@ def test_affinity_that_nothing_minimises():
     W[:30, 30:] = W[30:, :30] = -0.9
     with pytest.raises(ValueError, match="D − W is not positive semidefinite"):
         PolynomialEmbedding(graph=W, alpha=0).fit(SURFACES[1][:60])
+
+
+def test_weights_as_a_diagonal_matrix_and_affinity_in_a_frame():
+    X = SURFACES[1][:60]
+    L, D = write_equations("lle", X, 8)
+    model = PolynomialEmbedding(graph=lambda samples: (L, D), alpha=1e-3).fit(X)
+    diagonal = PolynomialEmbedding(graph=lambda samples: (L.toarray(), diags_array(D)), alpha=1e-3).fit(X)
+    np.testing.assert_allclose(diagonal.embedding_, model.embedding_, rtol=1e-9)
+    W = graph_oracles.heat_affinity(X, 10)
+    array = PolynomialEmbedding(graph=W, alpha=1e-3).fit(X).embedding_
+    for other in (pd.DataFrame(W), W.tolist()):
+        np.testing.assert_array_equal(PolynomialEmbedding(graph=other, alpha=1e-3).fit(X).embedding_, array)
+
+
+def test_no_residual_is_no_reason_to_warn():
+    """As many coordinates as columns: linear maps have no residual at all, in the samples and beyond."""
+    X, _ = make_swiss_roll(300, random_state=0)
+    fitted = PolynomialEmbedding(3, graph="ltsa", n_neighbors=10, coordinates="smallest").fit(X)
+    assert fitted.diagnostics_.training_objective < 1e-10
 
 
 @pytest.mark.filterwarnings("ignore:The map does not generalise:UserWarning")

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._frame import Frame
+from polyfold._neighbors import AUTO_NEIGHBORS
 from polyfold._relations import Relations
 from polyfold._selection import LEAST_AGREEMENT, LEAST_EXTENT
 from polyfold._solution import Solution
-from polyfold.objectives import ISOMAP
+from polyfold.objectives import ISOMAP, OBJECTIVES
 from polyfold.polymap import PolynomialMap
 
 #: A coordinate that spreads this much more, or less, on held-out samples does not generalise.
@@ -22,6 +23,9 @@ SPREAD_LIMIT = 2.0
 
 #: So does a map that keeps local relations this many times worse on them.
 GROWTH_LIMIT = 100.0
+
+#: An objective below this is as good as zero.
+ROUNDING = 1e-10
 
 #: A column with more than this share of the variance hides the others.
 DOMINANT_SHARE = 0.99
@@ -166,7 +170,11 @@ class Diagnostics:
 
     def _describe_neighbors(self) -> str:
         if "n_neighbors" in self.chosen and self.space != "given":
-            why = " (auto: 1 % of the samples and m(m+1)/2 for dimension m, within 10 to 50)"
+            objective = OBJECTIVES.get(self.graph)
+            if objective and self.n_neighbors == objective.least_neighbors(len(self.kept)) > AUTO_NEIGHBORS[0]:
+                why = f" (auto: what {self.graph} needs for {len(self.kept)} coordinates)"
+            else:
+                why = " (auto: 1 % of the samples and m(m+1)/2 for dimension m, within 10 to 50)"
         else:
             why = " on average (given)" if self.space == "given" else " (given)"
         parts = self.n_connected_components
@@ -234,7 +242,9 @@ class Diagnostics:
             return f"{self.alpha:.3g} (given)"
         without = self.alpha_curve[0, 1]
         held_out = "samples left out" if self.graph == ISOMAP else "held-out folds"
-        return f"{self.alpha:.2g} (auto: the best objective on {held_out}; without a ridge it is {without:.2g})"
+        first = f" of the first {len(self.kept)} eigenvectors" if self.skipped else ""
+        best = f"auto: the best objective{first} on {held_out}; without a ridge it is {without:.2g}"
+        return f"{self.alpha:.2g} ({best})"
 
     def _describe_objective(self) -> str:
         if self.graph == ISOMAP:
@@ -381,7 +391,7 @@ def _find_trouble(diagnostics: Diagnostics) -> list[str]:
         )
     spreads = np.maximum(diagnostics.held_out_spread, 1e-12)
     worst = diagnostics.held_out_spread[np.argmax(np.abs(np.log(spreads)))]
-    growth = diagnostics.held_out_objective / max(diagnostics.training_objective, np.finfo(float).tiny)
+    growth = diagnostics.held_out_objective / max(diagnostics.training_objective, ROUNDING)
     if worst < 1 / SPREAD_LIMIT or worst > SPREAD_LIMIT:
         messages.append(
             f"The map does not generalise: on held-out folds a coordinate spreads {worst:.2f} times as much as on "

@@ -139,15 +139,16 @@ class EquationGraph:
 
 def check_affinity(W: Any, n_samples: int) -> Any:
     """Return W as a csr_array, or say what makes it no affinity of these samples."""
-    affinity = csr_array(W) if issparse(W) else csr_array(np.atleast_2d(np.asarray(W, dtype=np.float64)))
-    if affinity.shape != (n_samples, n_samples):
+    given = W if issparse(W) else np.asarray(W)
+    if given.shape != (n_samples, n_samples):
         raise ValueError(
             f"`graph` as an affinity must have shape (n_samples, n_samples) = ({n_samples}, {n_samples}), got "
-            f"{affinity.shape}."
+            f"{given.shape}. It relates the samples given to `fit`; to cross-validate, give a callable that makes "
+            "equations of any samples."
         )
-    if affinity.dtype.kind not in "biuf" or not np.isfinite(affinity.data).all():
+    if given.dtype.kind not in "biuf" or not np.isfinite(given.data if issparse(given) else given).all():
         raise ValueError("`graph` as an affinity must hold finite real numbers.")
-    affinity = affinity.astype(np.float64)
+    affinity = csr_array(given).astype(np.float64)
     affinity.sum_duplicates()
     affinity.eliminate_zeros()
     largest = float(np.abs(affinity.data).max(initial=0.0))
@@ -163,6 +164,11 @@ def check_affinity(W: Any, n_samples: int) -> Any:
         raise ValueError(
             f"`graph` as an affinity must have row sums >= 0, got {degrees.min():.3g} in row {degrees.argmin()}."
         )
+    if degrees.max() <= ROUNDING * largest:
+        raise ValueError(
+            "`graph` as an affinity must have row sums above 0, and all of these are 0. Is it a graph Laplacian? "
+            "Give the affinity W itself, without the degrees on the diagonal."
+        )
     return affinity
 
 
@@ -173,8 +179,14 @@ def check_equations(answer: Any, n_samples: int, *, center: bool) -> EquationGra
             f"A callable `graph` must return a pair (L, D), got {type(answer).__name__}. L has one row per "
             "equation and one column per sample, D one weight per sample."
         )
-    L = csr_array(answer[0]).astype(np.float64)
-    D = np.asarray(answer[1], dtype=np.float64)
+    try:
+        L = csr_array(answer[0], dtype=np.float64)
+        D = np.asarray(answer[1].diagonal() if issparse(answer[1]) else answer[1], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"A callable `graph` must return a matrix L and a vector D of real numbers, got "
+            f"{type(answer[0]).__name__} and {type(answer[1]).__name__}."
+        ) from error
     if L.ndim != 2 or L.shape[1] != n_samples or D.shape != (n_samples,):
         raise ValueError(
             f"A callable `graph` must return L of shape (n_equations, {n_samples}) and D of shape ({n_samples},), "

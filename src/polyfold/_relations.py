@@ -47,9 +47,9 @@ class Relations:
 
 def check_graph(graph: Any) -> Any:
     """Check that `graph` is a name, an affinity or a callable."""
-    if callable(graph) or issparse(graph) or isinstance(graph, np.ndarray):
+    if callable(graph) or issparse(graph) or hasattr(graph, "__array__") or isinstance(graph, list):
         return graph
-    return check_choice("graph", graph, GRAPHS, others="a symmetric sparse affinity or a callable")
+    return check_choice("graph", graph, GRAPHS, others="a symmetric affinity (sparse or an array) or a callable")
 
 
 def name_graph(graph: Any) -> str:

@@ -9,8 +9,8 @@ exact; the tangent planes are local principal axes. Of all sets S of m candidate
 g the gradients within the tangent plane of sample i, λ the eigenvalues, and q the share of samples at which the
 orientation of the coordinates is that of the minority: a map that is one to one does not turn over.
 
-The smallest are given up only for a set that is clearly better and that hardly turns over. An edge that short-cuts a
-fold of the manifold spoils orientations, and then the comparison means less.
+The smallest are given up only for a set that is clearly better and that hardly turns over. An edge that short-cuts
+a fold of the manifold spoils orientations, and then the comparison means less.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def select_coordinates(
 
 
 class Rating(NamedTuple):
-    """How good a set of coordinates is: in all, how independent they are, and at how many samples they turn over."""
+    """How good coordinates are: in all, how independent they are, and at which share of samples they turn over."""
 
     score: float
     independence: float

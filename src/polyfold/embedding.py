@@ -58,14 +58,17 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         - "ltsa": coordinates are affine along local tangent planes (local tangent space alignment).
         - "hessian": they have no second derivatives along these (Hessian eigenmaps).
         - "laplacian": neighbours are near each other, weighted by a heat kernel exp(−d²/2σ²), σ² the median
-          squared distance of neighbours (Laplacian eigenmaps); "laplacian_binary": all neighbours alike.
+          squared distance of neighbours (Laplacian eigenmaps); "laplacian_binary": all neighbours alike. They are
+          symmetrised by the mean, so that a pair of which only one is a neighbour of the other counts half.
         - "diffusion": the same with the density of the samples divided out (diffusion maps).
         - "isomap": distances along the neighbour graph, exact up to 3,000 samples and from 500 landmarks beyond.
-          Coordinates are in the unit of X. Pieces of the graph are joined, with a warning.
+          Coordinates are in the unit of X, unless their coefficients are orthonormal. Pieces of the graph are
+          joined, with a warning.
         - A symmetric affinity W of shape (n_samples, n_samples), sparse or an array: minimises
           ``½ Σ W_ij |y_i − y_j|²`` subject to ``Yᵀ diag(W 1) Y = I``.
         - A callable: given the samples, it returns (L, D), L with one row per equation and one column per sample
-          (sparse or an array), each row summing to zero, and D with one weight per sample.
+          (sparse or an array), each row summing to zero, and D with one weight per sample. ``||L Y||²`` is
+          minimised: of a graph Laplacian ``D − W``, L is a square root.
     n_neighbors : int or "auto", default="auto"
         Neighbours of each sample; unused where `graph` is W or a callable. "auto" is 1 % of the samples or
         m(m+1)/2, m the estimated intrinsic dimension, whichever is more, at least 10 and at most 50, or what the

@@ -122,7 +122,7 @@ class SNPPE(PolynomialEmbedding):
         )
 
 
-class _LinearEmbedding(PolynomialEmbedding):
+class LinearEmbedding(PolynomialEmbedding):
     """A linear map: degree 1, and by default neither ridge nor reduction nor choice of coordinates."""
 
     _graph: str
@@ -161,7 +161,7 @@ class _LinearEmbedding(PolynomialEmbedding):
         )
 
 
-class NPE(_LinearEmbedding):
+class NPE(LinearEmbedding):
     """Neighborhood Preserving Embedding (He, Cai, Yan & Zhang, 2005), also called NPP: LLE as a linear map.
 
     :class:`PolynomialEmbedding` with ``graph="lle", degree=1``, and by default ``alpha=0, reduce=None,
@@ -189,7 +189,7 @@ class NPE(_LinearEmbedding):
 NPP = NPE
 
 
-class ONPP(_LinearEmbedding):
+class ONPP(LinearEmbedding):
     """Orthogonal Neighborhood Preserving Projections (Kokiopoulou & Saad, 2007): LLE as an orthogonal projection.
 
     :class:`PolynomialEmbedding` with ``graph="lle", degree=1, constraint="orthogonal"``, and by default
@@ -217,7 +217,7 @@ class ONPP(_LinearEmbedding):
     _constraint = "orthogonal"
 
 
-class LPP(_LinearEmbedding):
+class LPP(LinearEmbedding):
     """Locality Preserving Projections (He & Niyogi, 2003): Laplacian eigenmaps as a linear map.
 
     :class:`PolynomialEmbedding` with ``graph="laplacian", degree=1``, and by default ``alpha=0, reduce=None,
@@ -242,7 +242,7 @@ class LPP(_LinearEmbedding):
     _graph = "laplacian"
 
 
-class OLPP(_LinearEmbedding):
+class OLPP(LinearEmbedding):
     """Orthogonal LPP (Kokiopoulou & Saad, 2007): Laplacian eigenmaps as an orthogonal projection.
 
     :class:`PolynomialEmbedding` with ``graph="laplacian", degree=1, constraint="orthogonal"``, and by default
@@ -270,7 +270,7 @@ class OLPP(_LinearEmbedding):
     _constraint = "orthogonal"
 
 
-class LLTSA(_LinearEmbedding):
+class LLTSA(LinearEmbedding):
     """Linear Local Tangent Space Alignment (Zhang, Yang, Zhao & Ge, 2007): LTSA as a linear map.
 
     :class:`PolynomialEmbedding` with ``graph="ltsa", degree=1``, and by default ``alpha=0, reduce=None,
