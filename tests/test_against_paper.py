@@ -144,7 +144,10 @@ def test_gram_pair_does_not_depend_on_the_blocks(monkeypatch):
     assert parts.weight_sum == whole.weight_sum == 200
     Q = (basis.monomials.expand(X) - basis.center) @ basis.T
     np.testing.assert_allclose(whole.B, Q.T @ Q, rtol=1e-10)
-    np.testing.assert_allclose(whole.centered(), 200 * np.cov(Q.T, bias=True), rtol=1e-10)
+    mean, spread = whole.measure_spread(center=True)
+    np.testing.assert_allclose(mean, Q.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(spread, 200 * np.cov(Q.T, bias=True), rtol=1e-10)
+    np.testing.assert_array_equal(whole.measure_spread(center=False)[1], whole.B)
 
 
 @pytest.mark.parametrize(("noise", "rank"), [(1e-5, 3), (1e-7, 3), (1e-10, 2), (0.0, 2)])

@@ -158,7 +158,7 @@ def test_lles_own_affinity_gives_lles_map(degree):
     ours = PolynomialEmbedding(graph="lle", n_neighbors=10, degree=degree, alpha=1e-4).fit(X)
     given = PolynomialEmbedding(graph=csr_array(W), degree=degree, alpha=1e-4).fit(X)
     np.testing.assert_allclose(given.embedding_, ours.embedding_, atol=1e-6 * np.abs(ours.embedding_).max())
-    assert "nothing can be held out" in repr(given.diagnostics_)
+    assert "not known: parts of what is kept have none" in repr(given.diagnostics_)
     with pytest.raises(ValueError, match=r'negative entries.*alpha="auto" cannot choose. Give `alpha`'):
         PolynomialEmbedding(graph=csr_array(W)).fit(X)
 
@@ -209,14 +209,21 @@ def test_pieces_of_a_given_graph_are_counted():
         (np.full((60, 60), "a"), "must hold finite real numbers"),
         ([[1.0, 2.0]], r"must have shape .*got \(1, 2\). It relates the samples given to `fit`"),
         (lambda X: (np.ones(60), np.eye(60)), r"L of shape \(n_equations, 60\)"),
+        (lambda X: (np.full((5, 60), np.nan), np.ones(60)), r"entries below 1e\+100"),
+        (lambda X: (np.zeros((5, 60)), np.full(60, np.nan)), r"entries below 1e\+100"),
+        (lambda X: (np.zeros((5, 60)) * 1j, np.ones(60)), "of real numbers"),
+        (lambda X: None, r"must return a pair \(L, D\), got NoneType"),
+        (np.ones((60, 60)) * 1e306, "the largest is 1e\\+306. Divide it by a constant"),
+        (np.ones((60, 60)) * 1j, "must hold finite real numbers"),
+        (np.ones((60, 60, 2)), r"must have shape .*got \(60, 60, 2\)"),
         (lambda X: ("a", np.ones(60)), "a matrix L and a vector D of real numbers, got str and ndarray"),
         (lambda X: np.eye(60), r"must return a pair \(L, D\), got ndarray"),
         (
             lambda X: (np.eye(50), np.ones(50)),
             r"L of shape \(n_equations, 60\) and D of shape \(60,\), got \(50, 50\)",
         ),
-        (lambda X: (np.zeros((5, 60)), -np.ones(60)), "D finite, >= 0 and not all 0"),
-        (lambda X: (np.full((5, 60), np.inf), np.ones(60)), "finite L"),
+        (lambda X: (np.zeros((5, 60)), -np.ones(60)), "D >= 0 and not all 0"),
+        (lambda X: (np.full((5, 60), np.inf), np.ones(60)), r"entries below 1e\+100"),
         (lambda X: (np.eye(60), np.ones(60)), "rows of L must sum to 0.*row 0 sums to 1.*center=False"),
         (None, "`graph` must be one of 'diffusion', .*got None"),
     ],
@@ -286,3 +293,23 @@ def test_auto_takes_as_many_neighbours_as_the_graph_needs():
     X = np.random.default_rng(0).normal(size=(300, 6))
     fitted = PolynomialEmbedding(5, graph="hessian", degree=1).fit(X)
     assert fitted.n_neighbors_ >= 21
+
+
+def test_a_callable_cannot_spoil_the_samples():
+    X = SURFACES[1][:60].copy()
+    before = X.copy()
+
+    def relate(samples):
+        samples[:] = 0
+        return np.eye(60) - 1 / 60, np.ones(60)
+
+    PolynomialEmbedding(graph=relate, alpha=1e-3).fit(X)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_the_row_of_an_equation_that_does_not_sum_to_zero_is_named():
+    L = (np.eye(60) - np.eye(60, k=1))[:59]
+    L[0] *= 1e12
+    L[5, 0] += 0.5
+    with pytest.raises(ValueError, match="row 5 sums to 0.5"):
+        PolynomialEmbedding(graph=lambda samples: (L, np.ones(60))).fit(SURFACES[1][:60])

@@ -166,3 +166,70 @@ def test_report_speaks_of_isomap():
     report = repr(PolynomialEmbedding(graph="isomap", n_neighbors=K).fit(ROLL).diagnostics_)
     assert "of Isomap's own coordinates missed" in report
     assert "the best objective on samples left out" in report
+
+
+@pytest.mark.parametrize(
+    ("X", "m"),
+    [
+        (ROLL, 8),
+        (np.random.default_rng(0).normal(size=(12, 2)), 5),
+        (np.linspace(0, 1, 3100)[:, np.newaxis], 2),
+    ],
+)
+def test_no_more_coordinates_than_distances_have(X, m):
+    with pytest.raises(ValueError, match=r"`n_components`=\d exceeds what geodesic distances span: only \d of"):
+        PolynomialEmbedding(m, graph="isomap", n_neighbors=10).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:.*samples are duplicates:UserWarning")
+@pytest.mark.filterwarnings("ignore:The neighbour graph has:UserWarning")
+def test_a_design_repeated_many_times():
+    """Its kernel maps a constant to exactly zero, which must not be where an eigensolver starts."""
+    corners = np.array(np.meshgrid(*[[0.0, 1.0]] * 4)).reshape(4, -1).T
+    fitted = PolynomialEmbedding(2, graph="isomap", degree=1, n_neighbors=5).fit(np.repeat(corners, 40, axis=0))
+    assert np.isfinite(fitted.embedding_).all()
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e160, 1e200])
+def test_extreme_scales(scale):
+    fitted = PolynomialEmbedding(graph="isomap", n_neighbors=K, fit_inverse_transform=True).fit(ROLL * scale)
+    plain = PolynomialEmbedding(graph="isomap", n_neighbors=K).fit(ROLL)
+    np.testing.assert_allclose(fitted.embedding_ / scale, plain.embedding_, rtol=1e-6, atol=1e-6)
+    assert np.isfinite(fitted.inverse_transform(fitted.embedding_)).all()
+
+
+def test_orthonormal_coefficients_have_no_ridge_and_nothing_held_out():
+    fitted = PolynomialEmbedding(graph="isomap", constraint="orthogonal", alpha=0.5, n_neighbors=K).fit(ROLL)
+    assert fitted.alpha_ == 0
+    assert np.isnan(fitted.diagnostics_.held_out_objective)
+    assert "not known" in repr(fitted.diagnostics_)
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_eigenvalues_are_what_is_maximised(degree):
+    parameters = {"graph": "isomap", "degree": degree, "n_neighbors": K}
+    kernel = graph_oracles.isomap_kernel(ROLL, K)
+    projected = PolynomialEmbedding(constraint="orthogonal", **parameters).fit(ROLL)
+    Y = projected.embedding_
+    np.testing.assert_allclose(projected.eigenvalues_, np.diag(Y.T @ kernel @ Y), rtol=1e-6)
+    lengths = PolynomialEmbedding(alpha=0, **parameters).fit(ROLL)
+    np.testing.assert_allclose(lengths.eigenvalues_, np.square(lengths.embedding_).sum(axis=0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_weighted_kernel_is_the_dense_one(center):
+    """max tr(YᵀWKWY) subject to YᵀWY = I, K centred about the weighted mean; then each times √eigenvalue."""
+    weights = np.random.default_rng(0).uniform(0.2, 3, size=250)
+    w = weights / weights.mean()
+    parameters = {"alpha": 0, "n_neighbors": K, "center": center}
+    fitted = PolynomialEmbedding(2, graph="isomap", **parameters).fit(ROLL, sample_weight=weights)
+    graph = build_distance_graph(ROLL, graph_oracles.nearest(ROLL, K))
+    squares = measure_geodesics(graph, np.arange(250), n_jobs=None, verbose=0)
+    J = np.eye(250) - np.outer(np.ones(250), w / w.sum())
+    kernel = np.diag(w) @ (-J @ squares @ J.T / 2) @ np.diag(w)
+    Z = (ROLL - fitted.map_.shift) / fitted.map_.scale
+    Phi = build_basis("kronecker", 3, 2).expand(Z)
+    Phi = Phi - center * np.average(Phi, axis=0, weights=w)
+    eigenvalues, V = scipy.linalg.eigh(Phi.T @ kernel @ Phi, Phi.T @ np.diag(w) @ Phi)
+    Y = Phi @ V[:, :-3:-1] * np.sqrt(eigenvalues[:-3:-1])
+    np.testing.assert_allclose(np.abs(fitted.embedding_), np.abs(Y), atol=1e-6 * np.abs(Y).max())

@@ -76,6 +76,8 @@ def test_orthogonal_methods_are_projections(method, X, m, center):
     # In the unit of X: what the map does is this projection, about the (weighted) mean.
     np.testing.assert_allclose(fitted.embedding_, centered @ columns, atol=1e-9 * np.abs(X).max())
     np.testing.assert_allclose(fitted.map_.jacobian(X[:3]), np.tile(columns.T, (3, 1, 1)), atol=1e-12)
+    Y = fitted.embedding_
+    np.testing.assert_allclose(fitted.eigenvalues_, np.diag(Y.T @ M @ Y), rtol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:.*polynomial features are linearly independent:UserWarning")

@@ -4,8 +4,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 
+from local_equations import build_graph
 from polyfold import NPPE, SNPPE, PolynomialEmbedding
+from polyfold._basis import build_basis
 from polyfold._selection import learn_tangents, select_coordinates
 from polyfold.datasets import make_gaussian, make_swiss_roll, make_toroidal_helix, make_twin_peaks
 from polyfold.metrics import residual_variance
@@ -93,6 +96,7 @@ def test_a_long_strip_is_not_embedded_as_a_curve(turns, degree):
     assert independent.eigenvalues_[0] == pytest.approx(smallest.eigenvalues_[0])
     assert independent.eigenvalues_[1] > smallest.eigenvalues_[1]
     # What is said of held-out folds is said of the coordinates that were kept.
+    assert diagnostics.held_out_spread.shape == (2,)
     assert independent.diagnostics_.held_out_objective > smallest.diagnostics_.held_out_objective
 
 
@@ -117,6 +121,33 @@ def test_gate_where_tangent_planes_are_noise():
     np.testing.assert_array_equal(
         fitted.embedding_, NPPE(n_neighbors=20, coordinates="smallest").fit(X).embedding_
     )
+
+
+@pytest.mark.parametrize("constraint", ["embedding", "orthogonal"])
+def test_held_out_folds_are_rated_by_the_coordinates_kept(constraint):
+    """Against folds done by hand: learned from nine tenths, rated on the rest."""
+    X, _ = make_twin_peaks(400, random_state=0)
+    fitted = PolynomialEmbedding(2, graph="laplacian", n_neighbors=10, alpha=0, constraint=constraint).fit(X)
+    kept = list(fitted.diagnostics_.kept)
+    assert fitted.diagnostics_.skipped or constraint == "orthogonal"
+    Z = (X - X.mean(axis=0)) / np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1).mean())
+    graph, Phi = build_graph("laplacian", Z, 10), build_basis("kronecker", 3, 2).expand(Z)
+    pairs = []
+    for fold in range(10):
+        members, (L, D, _) = graph.write(np.arange(fold, 400, 10))
+        F = Phi[members]
+        pairs.append(((L @ F).T @ (L @ F), F.T @ (D[:, np.newaxis] * F), D @ F, D.sum()))
+    whole = [sum(parts) for parts in zip(*pairs, strict=True)]
+    logs = []
+    for fold in pairs:
+        A, B, total, weight = (w - f for w, f in zip(whole, fold, strict=True))
+        mean = total / weight
+        B = B - weight * np.outer(mean, mean)
+        V = eigh(A, B if constraint == "embedding" else np.eye(len(A)))[1][:, kept]
+        V = V / np.sqrt(np.diag(V.T @ B @ V))
+        held = fold[1] - np.outer(mean, fold[2]) - np.outer(fold[2], mean) + fold[3] * np.outer(mean, mean)
+        logs.append(np.log(np.trace(V.T @ fold[0] @ V) / np.trace(V.T @ held @ V)))
+    assert fitted.diagnostics_.held_out_objective == pytest.approx(np.exp(np.mean(logs)), rel=1e-3)
 
 
 def test_gate_where_samples_have_fewer_dimensions():

@@ -3,17 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.linalg
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from local_equations import write_equations
+from local_equations import build_graph, write_equations
 from polyfold import NPPE, SNPPE, PolynomialEmbedding
 from polyfold._basis import build_basis
+from polyfold._graph import AffinityGraph
 from polyfold.datasets import make_swiss_roll, make_twin_peaks
 from polyfold.metrics import coranking_auc
+from polyfold.objectives import GRAPHS, OBJECTIVES
 
 X = make_twin_peaks(200, random_state=0)[0]
 WEIGHTS = np.random.default_rng(0).uniform(0.1, 3, size=200)
@@ -111,3 +115,57 @@ def test_grid_search_selects_by_it():
         roll
     )
     assert np.isfinite(nested.cv_results_["mean_test_score"]).all()
+
+
+def add_up(graph, weights, n_samples):
+    """Sum the equations of each sample on its own, so many times as it weighs."""
+    M, D = np.zeros((n_samples, n_samples)), np.zeros(n_samples)
+    for i, weight in enumerate(weights):
+        members, (L, degrees, _) = graph.write(np.array([i]))
+        M[np.ix_(members, members)] += weight * (L.T @ L).toarray()
+        D[members] += weight * degrees
+    return M, D
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("name", [*OBJECTIVES, "affinity"])
+def test_weights_count_equations_and_samples_of_every_graph(name, center):
+    graph = build_graph("laplacian" if name == "affinity" else name, X, 9)
+    given = name
+    if name == "affinity":
+        L, D = graph.write(np.arange(200))[1][:2]
+        given = np.diag(D) - (L.T @ L).toarray()
+        given[np.abs(given) < 1e-14] = 0
+        graph = AffinityGraph(csr_array(given), np.ones(200))
+    parameters = {"n_neighbors": 9, "alpha": 0, "center": center, "coordinates": "smallest"}
+    fitted = PolynomialEmbedding(2, graph=given, **parameters).fit(X, sample_weight=WEIGHTS)
+    M, D = add_up(graph, WEIGHTS / WEIGHTS.mean(), 200)
+    Z = (X - fitted.map_.shift) / fitted.map_.scale
+    Phi = build_basis("kronecker", 3, 2).expand(Z)
+    Phi = Phi - center * np.average(Phi, axis=0, weights=D)
+    _, V = scipy.linalg.eigh(Phi.T @ M @ Phi, Phi.T @ np.diag(D) @ Phi)
+    Y = Phi @ V[:, :2]
+    np.testing.assert_allclose(np.abs(fitted.embedding_), np.abs(Y), atol=1e-6 * np.abs(Y).max())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("constraint", ["embedding", "orthogonal"])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_one_sample_of_all_the_weight(graph, constraint):
+    """It either fits or says why not."""
+    weights = np.r_[1.0, np.full(199, 1e-18)]
+    try:
+        fitted = PolynomialEmbedding(graph=graph, constraint=constraint).fit(X, sample_weight=weights)
+    except ValueError as error:
+        assert "Lower `degree`" in str(error)  # noqa: PT017
+    else:
+        assert np.isfinite(fitted.embedding_).all()
+
+
+def test_weights_and_an_affinity_with_negative_entries():
+    L, _ = write_equations("lle", X, 9)
+    R = np.eye(200) - L.toarray()
+    with pytest.raises(
+        ValueError, match="`sample_weight` cannot be combined with an affinity .* negative entries"
+    ):
+        PolynomialEmbedding(graph=R + R.T - R.T @ R, alpha=0).fit(X, sample_weight=WEIGHTS)

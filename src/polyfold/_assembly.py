@@ -21,8 +21,8 @@ LARGEST_SCALE = 1e100
 
 def write_map(
     solution: Solution, frame: Frame, kind: str, degree: int, samples: Any, *, orthogonal: bool, metric: bool
-) -> PolynomialMap:
-    """Return the map, signs fixed by the samples, in the unit of these where it keeps lengths.
+) -> tuple[PolynomialMap, float]:
+    """Return the map, signs fixed by the samples, in their unit where it keeps lengths; and the eigenvalues' unit.
 
     Parameters
     ----------
@@ -35,23 +35,27 @@ def write_map(
     orthogonal : bool
         Whether coefficients are orthonormal: then a linear map is a projection.
     metric : bool
-        Whether coordinates are lengths.
+        Whether eigenvalues are squared lengths, and coordinates that are free to be are lengths.
     """
     V, offset, scale = solution.coefficients, solution.offset, frame.scale
-    if orthogonal and degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
-        offset, scale = offset * scale, 1.0
-    elif metric and not orthogonal:
-        V, offset = V * scale, offset * scale
+    with np.errstate(over="ignore", under="ignore"):
+        area = float(np.square(np.float64(scale)))
+        unit = area if metric else 1.0
+        if orthogonal and degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
+            offset, scale, unit = offset * scale, 1.0, unit * area
+        elif metric and not orthogonal:
+            V, offset = V * scale, offset * scale
     learned = PolynomialMap(frame.shift, scale, kind, degree, V, offset, frame.axes)
     signs = fix_signs(learned.transform(samples))
-    return replace(learned, coefficients=V * signs, offset=offset * signs)
+    return replace(learned, coefficients=V * signs, offset=offset * signs), unit
 
 
 def complete_map(
-    learned: PolynomialMap, samples: Any, weights: NDArray[np.float64], *, with_decoder: bool
+    learned: PolynomialMap, samples: Any, weights: NDArray[np.float64], with_decoder: bool
 ) -> tuple[PolynomialMap, float | None]:
     """Add to the map what its samples cover, and the way back where it is wanted, with its error."""
-    center = np.asarray(samples.mean(axis=0), dtype=np.float64).ravel()
+    with np.errstate(over="ignore"):
+        center = np.asarray(samples.mean(axis=0, dtype=np.float64)).ravel()
     if not np.isfinite(center).all():
         center = learned.shift
     located, squared_lengths = learned._measure(samples, center)

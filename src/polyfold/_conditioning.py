@@ -41,6 +41,10 @@ class ConditionedBasis:
     T: NDArray[np.float64]
     T_inverse: NDArray[np.float64]
 
+    def expand(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the conditioned features Q of samples."""
+        return np.asarray((self.monomials.expand(X) - self.center) @ self.T)
+
     def to_monomials(
         self, directions: NDArray[np.float64], offset: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -51,7 +51,8 @@ def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights:
     weights : ndarray of shape (n_samples,)
     """
     shift = np.average(Y, axis=0, weights=weights)
-    scale = float(np.sqrt(np.square(Y - shift).sum(axis=1).mean())) or 1.0
+    largest = float(np.abs(Y - shift).max()) or 1.0
+    scale = largest * float(np.sqrt(np.square((Y - shift) / largest).sum(axis=1).mean())) or 1.0
     mean = np.average(targets, axis=0, weights=weights)
     roots = np.sqrt(weights)[:, np.newaxis]
     T = (targets - mean) * roots

@@ -88,8 +88,8 @@ class Diagnostics:
     training_objective, held_out_objective : float
         What is minimised, without the ridge: the squared residuals of local relations over the variance of the
         coordinates, on folds that the map was learned from and on folds that it was not; geometric means. For
-        ``graph="isomap"`` the share of Isomap's own coordinates that the map misses, on samples that it was
-        learned from and on each left out.
+        ``graph="isomap"`` the share of Isomap's own coordinates that a regression with this ridge misses, on
+        samples that it was learned from and on each left out.
     held_out_spread : ndarray of shape (n_components,)
         Spread of each coordinate about its training mean, on held-out folds over that on the others; NaN where
         there are too few samples to hold some out.
@@ -247,13 +247,13 @@ class Diagnostics:
         return f"{self.alpha:.2g} ({best})"
 
     def _describe_objective(self) -> str:
+        if np.isnan(self.held_out_objective):
+            return "not known: parts of what is kept have none"
         if self.graph == ISOMAP:
             return (
                 f"{self.training_objective:.2g} of Isomap's own coordinates missed, {self.held_out_objective:.2g} "
                 "on samples left out"
             )
-        if np.isnan(self.held_out_objective):
-            return "of parts of this graph there is none: nothing can be held out"
         return f"{self.training_objective:.2g} on training folds, {self.held_out_objective:.2g} on held-out ones"
 
     def _describe_spread(self) -> str:

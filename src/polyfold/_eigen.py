@@ -248,7 +248,8 @@ def fix_signs(embedding: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]
     Decided by the embedding rather than by the coefficients, which a rotation of the data would change. Where
     both tails are alike, the first of the farthest samples decides.
     """
-    Y = embedding.astype(np.float64) / np.abs(embedding).max(axis=0)
+    largest = np.abs(embedding).max(axis=0)
+    Y = embedding.astype(np.float64) / np.where(largest > 0, largest, 1.0)
     skewness = np.power(Y, 3).sum(axis=0) / np.abs(np.power(Y, 3)).sum(axis=0)
     farthest = np.argmax(np.abs(Y) >= 1 - 1e-6, axis=0)
     decisive = np.where(np.abs(skewness) > 1e-6, skewness, Y[farthest, np.arange(Y.shape[1])])

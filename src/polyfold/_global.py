@@ -28,6 +28,9 @@ from polyfold.objectives.isomap import (
 #: Up to this many samples all geodesics are measured, beyond it those from N_LANDMARKS landmarks.
 EXACT_SIZE, N_LANDMARKS = 3000, 500
 
+#: Eigenvalues of K below this share of the largest are those of distances that no embedding has.
+LEAST_EIGENVALUE = 1e-9
+
 #: Up to this many samples a dense eigensolver finds Isomap's coordinates.
 DENSE_SIZE = 500
 
@@ -48,7 +51,7 @@ class GeodesicKernel:
         return np.asarray(inner @ inner.T)
 
     def find_coordinates(self, n_components: int) -> NDArray[np.float64]:
-        """Return Isomap's own coordinates (times √weight)."""
+        """Return Isomap's own coordinates (times √weight), as many as geodesic distances have."""
         if self.F is not None:
             return self.F[:, :n_components]
         assert self.K is not None
@@ -56,9 +59,11 @@ class GeodesicKernel:
         if size <= max(DENSE_SIZE, 4 * n_components):
             eigenvalues, E = eigh(self.K, subset_by_index=[size - n_components, size - 1])
         else:
-            eigenvalues, E = eigsh(self.K, n_components, which="LA", v0=np.ones(size))
-        order = np.argsort(-eigenvalues)
-        return np.asarray(E[:, order] * np.sqrt(np.maximum(eigenvalues[order], 0.0)))
+            # A fixed start that is not the constant, which K maps to zero.
+            start = np.random.default_rng(0).normal(size=size)
+            eigenvalues, E = eigsh(self.K, n_components, which="LA", v0=start)
+        order = np.argsort(-eigenvalues)[: np.count_nonzero(eigenvalues > LEAST_EIGENVALUE * eigenvalues.max())]
+        return np.asarray(E[:, order] * np.sqrt(eigenvalues[order]))
 
 
 def build_kernel(
@@ -121,35 +126,49 @@ def solve_global(
     n_samples = len(X)
     nothing = EquationGraph(csr_array((n_samples, n_samples)), weights, np.arange(n_samples))
     [gram] = build_gram_folds(nothing, X, basis, n_jobs=n_jobs, verbose=0, n_folds=1)
-    mean = gram.mean if center else np.zeros(len(gram.mean))
-    whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
-    features = (basis.monomials.expand(X) - basis.center) @ basis.T - mean
-    U = (features @ whitening.W) * np.sqrt(weights)[:, np.newaxis]
+    mean, B = gram.measure_spread(center=center)
+    whitening = whiten(B, basis.T_inverse, n_components)
+    U = ((basis.expand(X) - mean) @ whitening.W) * np.sqrt(weights)[:, np.newaxis]
 
     targets = kernel.find_coordinates(n_components)
+    _check_positive(targets.shape[1], n_components)
     leverage = weights / weights.sum() if center else 0.0
-    alphas = np.concatenate([[0.0], RIDGES]) if alpha is None and not orthogonal else np.array([alpha or 0.0])
+    alpha = 0.0 if orthogonal else alpha
+    alphas = np.concatenate([[0.0], RIDGES]) if alpha is None else np.array([alpha])
     curve = _rate_ridges(U, targets, whitening, leverage, alphas)
     C = kernel.project(U)
     if orthogonal:
         directions = solve_orthogonal_kernel(C, whitening, basis.T, n_components)
     else:
         directions = solve_kernel(C, whitening, n_components, curve.best_alpha)
+        positive = directions.eigenvalues > LEAST_EIGENVALUE * directions.eigenvalues[0]
+        _check_positive(int(np.count_nonzero(positive)), n_components)
     V, offset = basis.to_monomials(directions.vectors, -mean @ directions.vectors)
     if orthogonal:
         V, offset = orthonormalize(V, offset)
     fitted = leave_one_out(U, targets, whitening.penalty, leverage, curve.best_alpha).fitted
+    # What polynomials of this ridge make of Isomap's coordinates; of orthonormal coefficients it says nothing.
+    known = np.nan if orthogonal else 1.0
     return Solution(
         coefficients=V,
         offset=offset,
         eigenvalues=directions.eigenvalues,
         whitening=whitening,
         curve=curve,
-        training_objective=float(np.square(targets - fitted).sum() / np.square(targets).sum()),
-        held_out_objective=float(curve.objectives[curve.best]),
-        held_out_spread=curve.spreads[curve.best],
+        training_objective=known * float(np.square(targets - fitted).sum() / np.square(targets).sum()),
+        held_out_objective=known * float(curve.objectives[curve.best]),
+        held_out_spread=known * curve.spreads[curve.best],
         selection=Selection(np.arange(n_components), n_components),
     )
+
+
+def _check_positive(n_positive: int, n_components: int) -> None:
+    if n_positive < n_components:
+        raise ValueError(
+            f"`n_components`={n_components} exceeds what geodesic distances span: only {n_positive} of the inner "
+            "products' eigenvalues are positive within the polynomials. Lower `n_components`, raise `degree` or "
+            "`n_neighbors`, or remove outliers that dwarf the rest."
+        )
 
 
 def _rate_ridges(

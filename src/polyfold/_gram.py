@@ -35,14 +35,15 @@ class GramPair:
         self.feature_sum += other.feature_sum
         self.weight_sum += other.weight_sum
 
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """The weighted mean of the features."""
-        return self.feature_sum / self.weight_sum
+    def measure_spread(self, *, center: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weighted mean of the features and B about it, or 0 and B as it is without `center`.
 
-    def centered(self) -> NDArray[np.float64]:
-        """B of the features less their weighted mean. A stays as it is: L annihilates constants."""
-        return self.B - np.outer(self.mean, self.feature_sum)
+        A stays as it is: L annihilates constants.
+        """
+        if not center:
+            return np.zeros(len(self.feature_sum)), self.B
+        mean = self.feature_sum / self.weight_sum
+        return mean, self.B - np.outer(mean, self.feature_sum)
 
 
 def accumulate(X: NDArray[np.float64], rows: NDArray[np.intp], graph: Graph, basis: ConditionedBasis) -> GramPair:

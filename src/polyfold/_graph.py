@@ -22,6 +22,9 @@ from polyfold.objectives.patch import Equations, Patch
 #: share of their length: rounding.
 ROUNDING = 1e-8
 
+#: Entries of given graphs may not be larger.
+LARGEST = 1e100
+
 
 class Graph(Protocol):
     """What the Gram pair is summed over."""
@@ -91,6 +94,11 @@ class AffinityGraph:
         """Samples in all."""
         return int(self.W.shape[0])
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether residuals are also subtracted: then a part of the samples has no objective of its own."""
+        return bool(self.W.data.min(initial=0.0) < 0)
+
     def write(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Equations]:
         """Return the samples that W joins to `rows`, and an equation for each entry of these rows."""
         edges = self.W[rows]
@@ -99,9 +107,11 @@ class AffinityGraph:
         centers = np.repeat(positions[: len(rows)], np.diff(edges.indptr))
         affinities = edges.data * self.weights[starts]
         equations = write_edges(centers, positions[len(rows) :], affinities, len(members))
-        D = np.zeros(len(members))
-        D[positions[: len(rows)]] = np.maximum(np.asarray(edges.sum(axis=1)).ravel(), 0.0) * self.weights[rows]
-        return members, equations._replace(D=D)
+        if self.is_signed:  # halves of rows may sum to less than 0, whole rows do not
+            D = np.zeros(len(members))
+            D[positions[: len(rows)]] = np.maximum(np.asarray(edges.sum(axis=1)).ravel(), 0.0)
+            equations = equations._replace(D=D)
+        return members, equations
 
     def count_bytes(self, n_features: int) -> int:
         """As many equations and samples for each row as it has entries on average."""
@@ -137,8 +147,9 @@ class EquationGraph:
         return int(8 * (per_row + 5) * n_features)
 
 
-def check_affinity(W: Any, n_samples: int) -> Any:
-    """Return W as a csr_array, or say what makes it no affinity of these samples."""
+def check_affinity(W: Any, used: NDArray[np.bool_]) -> Any:
+    """Return W of the samples used as a csr_array, or say what makes it no affinity of these."""
+    n_samples = len(used)
     given = W if issparse(W) else np.asarray(W)
     if given.shape != (n_samples, n_samples):
         raise ValueError(
@@ -149,11 +160,15 @@ def check_affinity(W: Any, n_samples: int) -> Any:
     if given.dtype.kind not in "biuf" or not np.isfinite(given.data if issparse(given) else given).all():
         raise ValueError("`graph` as an affinity must hold finite real numbers.")
     affinity = csr_array(given).astype(np.float64)
+    affinity = affinity if used.all() else affinity[used][:, used]
     affinity.sum_duplicates()
     affinity.eliminate_zeros()
     largest = float(np.abs(affinity.data).max(initial=0.0))
-    if largest == 0:
-        raise ValueError("`graph` as an affinity must have entries other than 0.")
+    if not 1 / LARGEST < largest < LARGEST:
+        raise ValueError(
+            f"`graph` as an affinity must have entries other than 0, of a size that can be squared; the largest is "
+            f"{largest:.3g}. Divide it by a constant."
+        )
     asymmetry = abs(affinity - affinity.T)
     if asymmetry.data.max(initial=0.0) > ROUNDING * largest:
         raise ValueError(
@@ -180,8 +195,10 @@ def check_equations(answer: Any, n_samples: int, *, center: bool) -> EquationGra
             "equation and one column per sample, D one weight per sample."
         )
     try:
-        L = csr_array(answer[0], dtype=np.float64)
-        D = np.asarray(answer[1].diagonal() if issparse(answer[1]) else answer[1], dtype=np.float64)
+        L, D = csr_array(answer[0]), answer[1].diagonal() if issparse(answer[1]) else np.asarray(answer[1])
+        if L.dtype.kind not in "biuf" or D.dtype.kind not in "biuf":
+            raise TypeError("not real")
+        L, D = L.astype(np.float64), D.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"A callable `graph` must return a matrix L and a vector D of real numbers, got "
@@ -192,12 +209,16 @@ def check_equations(answer: Any, n_samples: int, *, center: bool) -> EquationGra
             f"A callable `graph` must return L of shape (n_equations, {n_samples}) and D of shape ({n_samples},), "
             f"got {L.shape} and {D.shape}."
         )
-    if not np.isfinite(L.data).all() or not np.isfinite(D).all() or D.min() < 0 or not D.any():
-        raise ValueError("A callable `graph` must return finite L, and D finite, >= 0 and not all 0.")
+    in_range = np.abs(L.data).max(initial=0.0) < LARGEST and 1 / LARGEST < D.max(initial=0.0) < LARGEST
+    if not in_range or not D.min() >= 0:  # NaN is neither
+        raise ValueError(
+            f"A callable `graph` must return L and D with entries below {LARGEST:g}, and D >= 0 and not all 0."
+        )
     L.sum_duplicates()
     sums, lengths = np.asarray(L.sum(axis=1)).ravel(), np.sqrt(np.asarray(L.power(2).sum(axis=1)).ravel())
-    if center and (np.abs(sums) > ROUNDING * np.maximum(lengths, np.finfo(float).tiny)).any():
-        worst = np.argmax(np.abs(sums))
+    relative = np.abs(sums) / np.maximum(lengths, np.finfo(float).tiny)
+    worst = int(np.argmax(relative)) if len(relative) else 0
+    if center and len(relative) and relative[worst] > ROUNDING:
         raise ValueError(
             f"The rows of L must sum to 0, so that a constant has no residual; row {worst} sums to "
             f"{sums[worst]:.3g}. Change the graph, or use center=False."

@@ -51,15 +51,16 @@ def solve_local(
     """
     folds = build_gram_folds(graph, X, basis, n_jobs=n_jobs, verbose=verbose)
     gram = sum_folds(folds)
-    mean = gram.mean if center else np.zeros(len(gram.mean))
-    whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
+    mean, B = gram.measure_spread(center=center)
+    whitening = whiten(B, basis.T_inverse, n_components)
     lengths = None
     if orthogonal:
         coefficients, alpha = basis.T @ whitening.W, 0.0
         lengths = coefficients.T @ coefficients
     held_out: dict[str, Any] = {"center": center, "verbose": verbose, "lengths": lengths}
     alphas = ALPHAS if alpha is None else np.array([alpha])
-    if _is_signed(graph):
+    is_signed = isinstance(graph, AffinityGraph) and graph.is_signed
+    if is_signed:
         _check_semidefinite(gram, whitening, alpha)
         curve = RidgeCurve(alphas, np.array([np.nan]), np.full((1, n_components), np.nan))
     else:
@@ -82,7 +83,7 @@ def solve_local(
         kept = select_coordinates(gradients, candidates.eigenvalues, n_components, tangents)
         directions = Directions(candidates.vectors[:, kept], candidates.eigenvalues[kept])
     rated, best = curve, curve.best
-    if kept[-1] >= n_components and not _is_signed(graph):
+    if kept[-1] >= n_components and not is_signed:
         held_out["verbose"] = 0
         chosen_alpha = np.array([curve.best_alpha])
         rated = cross_validate(
@@ -98,16 +99,11 @@ def solve_local(
         eigenvalues=directions.eigenvalues,
         whitening=whitening,
         curve=curve,
-        training_objective=average_objective(folds, mean, directions.vectors),
+        training_objective=np.nan if is_signed else average_objective(folds, mean, directions.vectors),
         held_out_objective=float(rated.objectives[best]),
         held_out_spread=rated.spreads[best],
         selection=Selection(kept, n_candidates, tangents),
     )
-
-
-def _is_signed(graph: Graph) -> bool:
-    """Say whether residuals are also subtracted: then a part of the samples has no objective of its own."""
-    return isinstance(graph, AffinityGraph) and bool(graph.W.data.min() < 0)
 
 
 def _check_semidefinite(gram: GramPair, whitening: Whitening, alpha: float | None) -> None:

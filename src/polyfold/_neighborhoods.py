@@ -168,7 +168,7 @@ def compare_spaces(
         drawn = np.sort(np.random.default_rng(0).choice(len(columns), MAX_SAMPLES, replace=False))
         columns, axes = columns[drawn], axes[drawn]
     basis = condition_basis(monomials, axes, center=center, n_jobs=n_jobs, verbose=0)
-    features = (monomials.expand(axes) - basis.center) @ basis.T
+    features = basis.expand(axes)
     weights = np.ones(len(columns))
     scores = {}
     for name, space in (("columns", columns), ("axes", axes)):
@@ -176,7 +176,8 @@ def compare_spaces(
         around = Neighborhoods(neighbors, space)
         graph = build_neighbor_graph(objective, around, weights, n_components, n_jobs=n_jobs, verbose=0)
         [gram] = build_gram_folds(graph, axes, basis, n_jobs=n_jobs, verbose=0, n_folds=1)
-        whitening = whiten(gram.centered() if center else gram.B, basis.T_inverse, n_components)
+        _, B = gram.measure_spread(center=center)
+        whitening = whiten(B, basis.T_inverse, n_components)
         directions = solve_pair(gram.A, whitening, n_components, TRIAL_ALPHA if alpha is None else alpha)
         trial = features @ directions.vectors
         scores[name] = coranking_auc(columns, trial, max_samples=MAX_SAMPLES // 4)

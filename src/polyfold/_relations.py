@@ -62,14 +62,19 @@ def take_graph(
 ) -> AffinityGraph | EquationGraph:
     """Take a graph as it is given: an affinity of all samples, or a callable that relates those used."""
     if not callable(graph):
-        W = check_affinity(graph, len(used))
-        return AffinityGraph(W if used.all() else W[used][:, used], weights)
+        affinity = AffinityGraph(check_affinity(graph, used), weights)
+        if affinity.is_signed and np.ptp(weights) > 1e-12:
+            raise ValueError(
+                "`sample_weight` cannot be combined with an affinity `graph` that has negative entries: what is "
+                "minimised need not stay positive."
+            )
+        return affinity
     if np.ptp(weights) > 1e-12:
         raise ValueError(
             "`sample_weight` cannot be combined with a callable `graph`, whose equations belong to no sample: "
             "multiply rows of L by the root of a weight, and D by the weight, in the callable."
         )
-    return check_equations(graph(samples), len(weights), center=center)
+    return check_equations(graph(samples.copy()), len(weights), center=center)
 
 
 def describe_given(

@@ -123,8 +123,10 @@ def cross_validate(
     for gram in show_progress(folds, len(folds), "ridge", verbose):
         fold = whiten_fold(gram, mean, W)
         C_rest, B_rest = C - fold.A, np.eye(len(C)) - fold.B
-        rest_weight, mean_rest = total.weight_sum - fold.weight_sum, whole_sum - fold.feature_sum
-        mean_rest = mean_rest / rest_weight
+        rest_weight = total.weight_sum - fold.weight_sum
+        if min(fold.weight_sum, rest_weight) < PERFECT * total.weight_sum:  # a fold of all weight, or of none
+            return RidgeCurve(alphas, np.full(len(alphas), np.inf), np.full(ratios.shape, np.nan))
+        mean_rest = (whole_sum - fold.feature_sum) / rest_weight
         if center:
             B_rest -= rest_weight * np.outer(mean_rest, mean_rest)
         typical = np.trace(C_rest) / len(C) or 1.0

@@ -29,7 +29,8 @@ from polyfold._neighbors import find_neighbors_of
 #: Candidates beyond the number of coordinates asked for.
 N_MORE = 8
 
-#: Samples at which gradients are compared, and among which neighbours for tangent planes are looked for.
+#: Samples at which gradients are compared (fewer for more coordinates, which cost more), and among which
+#: neighbours for tangent planes are looked for.
 MAX_SAMPLES, MAX_REFERENCES = 1000, 10_000
 
 #: Neighbours that a tangent plane is fitted to (or twice its dimension), and that an orientation is passed to.
@@ -97,8 +98,9 @@ def learn_tangents(X: NDArray[np.float64], dimension: int, *, n_jobs: int | None
     n_neighbors = max(TANGENT_NEIGHBORS, 2 * dimension)
     if not 2 <= dimension <= X.shape[1] or len(X) < SAMPLES_PER_NEIGHBOR * n_neighbors:
         return None
-    order = np.random.default_rng(0).permutation(len(X)) if len(X) > MAX_SAMPLES else np.arange(len(X))
-    references, samples = X[np.sort(order[:MAX_REFERENCES])], X[np.sort(order[:MAX_SAMPLES])]
+    order = np.random.default_rng(0).permutation(len(X))
+    n_samples = MAX_SAMPLES * min(MAX_EXHAUSTIVE, dimension) // dimension
+    references, samples = X[np.sort(order[:MAX_REFERENCES])], X[np.sort(order[:n_samples])]
     around = find_neighbors_of(samples, references, n_neighbors + 1, n_jobs=n_jobs)  # the sample itself is one
     planes, squares = _find_planes(references[around] - references[around].mean(axis=1, keepdims=True), dimension)
     extent = float(np.median(squares[:, -1] / np.where(squares[:, -2] > 0, squares[:, -2], 1.0)))

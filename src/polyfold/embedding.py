@@ -109,9 +109,9 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_jobs : int, default=None
         Threads for the neighbour search and for the sums over samples; -1 is one per core.
     random_state : int, RandomState instance or None, default=None
-        Seed for a `neighbors` transformer that has a `random_state` of its own and leaves it at None, and for the
-        principal axes of more than 2,000 samples of more than 2,000 columns. Nothing else in `fit` is random, and
-        None is a fixed seed for the axes.
+        Seed for a `neighbors` transformer that has a `random_state` of its own and leaves it at None, for the
+        principal axes of more than 2,000 samples of more than 2,000 columns, and for Isomap's landmarks. Nothing
+        else in `fit` is random, and None is a fixed seed for axes and landmarks.
     verbose : int, default=0
         1 shows progress on standard error.
 
@@ -144,11 +144,11 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     "ltsa", "hessian" and the affinities have k equations a sample (m(m+1)/2 for "hessian") instead of one, and
     cost O(N k d²) in place of O(N d²). "isomap" costs O(N² (k + log N)) up to 3,000 samples and
-    O(500 N (k + log N) + 500² N) beyond.
+    O(500 N (k + log N) + 500² N) beyond, and 8 N² bytes up to 3,000 samples, 8 N (1,000 + d) beyond.
 
     Where the columns are reduced, neighbourhoods are measured in the columns or in the principal axes, whichever
     keeps the neighbours of the columns better in a trial on at most 2,000 samples; of sparse X in the axes, and
-    for "isomap" in the columns.
+    for "isomap" of other X in the columns.
 
     Columns are compared as they are: standardise columns of different units first, for example with
     :class:`sklearn.preprocessing.StandardScaler`, and leave alone those that share a unit, such as pixels.
@@ -238,26 +238,22 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         basis = condition_basis(monomials, coordinates, center=center, **work)
         relations = self._find_relations(X, used, kept, columns, coordinates, monomials, weights)
 
-        settings = {"alpha": alpha, "orthogonal": self.constraint == "orthogonal", "center": center, **work}
+        orthogonal = self.constraint == "orthogonal"
+        settings = {"alpha": alpha, "orthogonal": orthogonal, "center": center, **work}
+        is_metric = isinstance(relations.kept, GeodesicKernel)
         if isinstance(relations.kept, GeodesicKernel):
             solution = solve_global(relations.kept, coordinates, weights, basis, n_components, **settings)
         else:
-            independent = self.coordinates == "independent"
-            solution = solve_local(
-                relations.kept, coordinates, basis, n_components, independent=independent, **settings
-            )
-        is_metric = isinstance(relations.kept, GeodesicKernel)
-        learned = write_map(
-            solution, frame, kind, degree, used, orthogonal=settings["orthogonal"], metric=is_metric
-        )
-        with_decoder = self.fit_inverse_transform
-        learned, round_trip_error = complete_map(learned, used, weights, with_decoder=with_decoder)
+            settings["independent"] = self.coordinates == "independent"
+            solution = solve_local(relations.kept, coordinates, basis, n_components, **settings)
+        learned, unit = write_map(solution, frame, kind, degree, used, orthogonal=orthogonal, metric=is_metric)
+        learned, round_trip_error = complete_map(learned, used, weights, self.fit_inverse_transform)
         embedding = learned.transform(samples)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.map_ = learned
         self.embedding_ = embedding
-        self.eigenvalues_ = solution.eigenvalues * (frame.scale**2 if is_metric else 1.0)
+        self.eigenvalues_ = solution.eigenvalues * unit
         self.alpha_ = solution.curve.best_alpha
         self.n_neighbors_ = relations.n_neighbors
         self.diagnostics_ = describe_fit(

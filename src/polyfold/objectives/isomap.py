@@ -23,9 +23,6 @@ from polyfold.objectives.laplacian import square_lengths
 #: Eigenvalues of the landmarks' kernel below this share of the largest are curvature or rounding.
 LEAST_EIGENVALUE = 1e-6
 
-#: Samples equal to a neighbour are so far from it: a sparse graph cannot hold an edge of length 0.
-NO_LENGTH = 1e-100
-
 
 def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp]) -> Any:
     """Return the lengths of the edges of the neighbour graph, its pieces joined by the shortest edges that do."""
@@ -33,7 +30,6 @@ def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp]) ->
     lengths = np.sqrt(square_lengths(X, neighbors)).ravel()
     starts, ends = np.repeat(np.arange(n_samples), k), neighbors.ravel()
     while True:
-        lengths = np.maximum(lengths, NO_LENGTH)
         shape = (n_samples, n_samples)
         graph = csr_array(coo_array((lengths, (starts, ends)), shape=shape))
         n_pieces, labels = connected_components(graph, directed=False)
