@@ -165,7 +165,6 @@ def test_one_sample_of_all_the_weight(graph, constraint):
 def test_weights_and_an_affinity_with_negative_entries():
     L, _ = write_equations("lle", X, 9)
     R = np.eye(200) - L.toarray()
-    with pytest.raises(
-        ValueError, match="`sample_weight` cannot be combined with an affinity .* negative entries"
-    ):
+    message = r"`sample_weight` cannot be combined with an affinity .* negative entries"
+    with pytest.raises(ValueError, match=message):
         PolynomialEmbedding(graph=R + R.T - R.T @ R, alpha=0).fit(X, sample_weight=WEIGHTS)

@@ -166,7 +166,7 @@ def check_affinity(W: Any, used: NDArray[np.bool_]) -> Any:
     largest = float(np.abs(affinity.data).max(initial=0.0))
     if not 1 / LARGEST < largest < LARGEST:
         raise ValueError(
-            f"`graph` as an affinity must have entries other than 0, of a size that can be squared; the largest is "
+            "`graph` as an affinity must have entries other than 0, of a size that can be squared; the largest is "
             f"{largest:.3g}. Divide it by a constant."
         )
     asymmetry = abs(affinity - affinity.T)
