@@ -49,11 +49,9 @@ LEAST_EXTENT = 0.2
 #: Logarithms of volumes below this count as this; weight of the eigenvalues and of turned-over samples.
 FLOOR, EIGENVALUE_WEIGHT, TURN_WEIGHT = -5.0, 0.2, 5.0
 
-#: A set is clearly better by so much in all, or by so much in independence alone ...
-CLEARLY_BETTER, CLEARLY_MORE_INDEPENDENT = 1.0, 0.5
-
-#: ... if it turns over at no more than this share of the samples, in either case.
-FEW_TURNED, HARDLY_TURNED = 0.15, 0.05
+#: A set is clearly better by so much in all, where it turns over counted twice; or by so much in independence
+#: alone, if it turns over at no more than this share of the samples.
+CLEARLY_BETTER, CLEARLY_MORE_INDEPENDENT, HARDLY_TURNED = 0.9, 0.5, 0.05
 
 #: Up to this many coordinates every set is looked at, beyond it one is added at a time.
 MAX_EXHAUSTIVE = 3
@@ -188,7 +186,7 @@ class Rating(NamedTuple):
 
 def _is_clearly_better(one: Rating, other: Rating) -> bool:
     gain, more_independent = one.score - other.score, one.independence - other.independence
-    return (gain > CLEARLY_BETTER and one.turned <= FEW_TURNED) or (
+    return gain - TURN_WEIGHT * one.turned > CLEARLY_BETTER or (
         gain > 0 and more_independent > CLEARLY_MORE_INDEPENDENT and one.turned <= HARDLY_TURNED
     )
 

@@ -383,14 +383,9 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _is_plain(self, X: ArrayLike) -> bool:
         """Say whether X is an array that needs no check: a few samples are placed in less time than one takes."""
-        return (
-            type(X) is np.ndarray
-            and X.dtype in FLOATS
-            and X.ndim == 2
-            and X.shape[0] > 0
-            and X.shape[1] == getattr(self, "n_features_in_", None)
-            and not hasattr(self, "feature_names_in_")
-        )
+        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS or hasattr(self, "feature_names_in_"):
+            return False
+        return X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None)
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
         """Return samples that lie at given coordinates.
@@ -416,7 +411,8 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Return how well the coordinates of X keep its neighbourhoods: the co-ranking AUC.
 
-        It compares maps of any parameters, and so serves :class:`sklearn.model_selection.GridSearchCV`.
+        It compares maps of any parameters, and so serves :class:`sklearn.model_selection.GridSearchCV`. It ranks
+        straight distances, large ones too: of a surface that is rolled up it prefers maps that do not unroll it.
 
         Parameters
         ----------
