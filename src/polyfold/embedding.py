@@ -385,7 +385,7 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Say whether X is an array that needs no check: a few samples are placed in less time than one takes."""
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS or hasattr(self, "feature_names_in_"):
             return False
-        return X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None)
+        return bool(X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None))
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
         """Return samples that lie at given coordinates.
