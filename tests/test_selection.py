@@ -56,7 +56,7 @@ def test_choice_is_the_best_of_all_sets_if_clearly_so(m, seed):
     gain, more_independent, _ = np.subtract(scores[best], scores[tuple(range(m))])
     minority = scores[best][2]
     # The smallest are given up for nothing less than a clear improvement.
-    is_better = gain - 5 * minority > 0.9 or (more_independent > 0.5 and minority <= 0.05)
+    is_better = gain - 5 * minority > 1 or (more_independent > 0.5 and minority <= 0.05)
     assert found == (best if is_better else tuple(range(m)))
 
 

@@ -51,7 +51,7 @@ FLOOR, EIGENVALUE_WEIGHT, TURN_WEIGHT = -5.0, 0.2, 5.0
 
 #: A set is clearly better by so much in all, where it turns over counted twice; or by so much in independence
 #: alone, if it turns over at no more than this share of the samples.
-CLEARLY_BETTER, CLEARLY_MORE_INDEPENDENT, HARDLY_TURNED = 0.9, 0.5, 0.05
+CLEARLY_BETTER, CLEARLY_MORE_INDEPENDENT, HARDLY_TURNED = 1.0, 0.5, 0.05
 
 #: Up to this many coordinates every set is looked at, beyond it one is added at a time.
 MAX_EXHAUSTIVE = 3
