@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,17 +72,11 @@ def solve_local(
             return solve_orthogonal(gram.A, whitening, basis.T, n_wanted)
         return solve_pair(gram.A, whitening, n_wanted, curve.best_alpha)
 
-    tangents = learn_tangents(X, n_components, n_jobs=n_jobs) if independent else None
-    if tangents is None or tangents.are_noise:
-        directions, n_candidates = solve(n_components), n_components
-        kept = np.arange(n_components)
+    if independent:
+        directions, selection = _choose_directions(solve, X, basis, n_components, whitening.rank, n_jobs)
     else:
-        n_candidates = min(n_components + N_MORE, whitening.rank)
-        candidates = solve(n_candidates)
-        coefficients, _ = basis.to_monomials(candidates.vectors, np.zeros(n_candidates))
-        gradients = basis.monomials.differentiate(tangents.samples, coefficients)
-        kept = select_coordinates(gradients, candidates.eigenvalues, n_components, tangents)
-        directions = Directions(candidates.vectors[:, kept], candidates.eigenvalues[kept])
+        directions, selection = solve(n_components), Selection(np.arange(n_components), n_components)
+    kept = selection.kept
     rated, best = curve, curve.best
     if kept[-1] >= n_components and not is_signed:
         held_out["verbose"] = 0
@@ -102,8 +97,29 @@ def solve_local(
         training_objective=np.nan if is_signed else average_objective(folds, mean, directions.vectors),
         held_out_objective=float(rated.objectives[best]),
         held_out_spread=rated.spreads[best],
-        selection=Selection(kept, n_candidates, tangents),
+        selection=selection,
     )
+
+
+def _choose_directions(
+    solve: Callable[[int], Directions],
+    X: NDArray[np.float64],
+    basis: ConditionedBasis,
+    n_components: int,
+    rank: int,
+    n_jobs: int | None,
+) -> tuple[Directions, Selection]:
+    """Take the directions whose gradients are independent, or the first where that cannot be told."""
+    tangents = learn_tangents(X, n_components, n_jobs=n_jobs)
+    if tangents is None or tangents.are_noise:
+        return solve(n_components), Selection(np.arange(n_components), n_components, tangents)
+    candidates = solve(min(n_components + N_MORE, rank))
+    n_candidates = len(candidates.eigenvalues)
+    coefficients, _ = basis.to_monomials(candidates.vectors, np.zeros(n_candidates))
+    gradients = basis.monomials.differentiate(tangents.samples, coefficients)
+    kept = select_coordinates(gradients, candidates.eigenvalues, n_components, tangents)
+    chosen = Directions(candidates.vectors[:, kept], candidates.eigenvalues[kept])
+    return chosen, Selection(kept, n_candidates, tangents)
 
 
 def _check_semidefinite(gram: GramPair, whitening: Whitening, alpha: float | None) -> None:
