@@ -77,6 +77,7 @@ def main() -> None:
     X, Z = make_swiss_roll(3000, random_state=0, turns=3)
     unseen, truth = make_swiss_roll(5000, random_state=1, turns=3)
     placed = {}
+    print("A longer Swiss roll: 3,000 points to learn from, 5,000 unseen ones to place, degree 3, every graph.\n")
     print(f"{'':<48}{'residual variance':>18}   coordinates")
     for name, model in build_methods().items():
         Y = model.fit(X).transform(unseen)
