@@ -5,7 +5,7 @@ Where a neighbour edge short-cuts the roll, every local method suffers; those se
 
 import numpy as np
 import pytest
-from coordinates import CASES, has_short_cut, measure_seed
+from coordinates import has_short_cut, measure_seed
 from joblib import Parallel, delayed
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 
@@ -94,7 +94,6 @@ def test_twin_peaks():
 
 @pytest.mark.parametrize("case", ["Swiss roll", "Swiss hole", "Gaussian"])
 def test_independent_coordinates_do_no_harm_where_none_repeat(case):
-    assert set(CASES) >= {case}
     rhos = measure_case(case, SEEDS, (2, 3))
     assert len(rhos) >= 20
     assert (rhos[:, :, 0] <= rhos[:, :, 1] + 1e-6).all()
