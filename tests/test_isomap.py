@@ -8,7 +8,7 @@ from sklearn.manifold import Isomap
 import graph_oracles
 from polyfold import PolynomialEmbedding
 from polyfold._basis import build_basis
-from polyfold._regression import leave_one_out
+from polyfold._regression import leave_one_out, shrink
 from polyfold.datasets import make_swiss_roll, make_twin_peaks
 from polyfold.metrics import residual_variance
 from polyfold.objectives.isomap import build_distance_graph, center_exactly, measure_geodesics
@@ -68,16 +68,17 @@ def test_ridge_is_chosen_by_leaving_each_sample_out():
             V = np.linalg.solve(F.T @ F + ridge * np.eye(F.shape[1]), F.T @ (targets[rest] - mean))
             missed += np.square(targets[i] - mean - (Phi[i] - middle) @ V).sum()
         U, s, _ = np.linalg.svd(centered, full_matrices=False)
-        ours = leave_one_out(U, targets, np.square(s[0] / s), 1 / 250, alpha).predicted[::10]
+        shrinkage = shrink(np.square(s[0] / s), alpha)
+        everything = leave_one_out(U, targets, U.T @ targets, shrinkage, 1 / 250).predicted
+        ours = everything[::10]
         assert np.square(targets[::10] - ours).sum() == pytest.approx(missed, rel=1e-6)
-        everything = leave_one_out(U, targets, np.square(s[0] / s), 1 / 250, alpha).predicted
         expected = np.square(targets - everything).sum() / np.square(targets).sum()
         assert curve[curve[:, 0] == alpha, 1] == pytest.approx(expected, rel=1e-5)
 
 
 def test_samples_that_a_fit_passes_through_are_not_predicted():
     U = np.linalg.qr(np.random.default_rng(0).normal(size=(10, 10)))[0]
-    left_out = leave_one_out(U, np.ones((10, 1)), np.ones(10), 0.0, 0.0)
+    left_out = leave_one_out(U, np.ones((10, 1)), U.T @ np.ones((10, 1)), np.ones(10), 0.0)
     assert np.isinf(left_out.predicted).all()
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from polyfold._decoder import add_decoder
 from polyfold._domain import learn_domain
 from polyfold._eigen import fix_signs
-from polyfold._frame import Frame
+from polyfold._features import Features
 from polyfold._solution import Solution
 from polyfold.polymap import PolynomialMap
 
@@ -20,32 +20,31 @@ LARGEST_SCALE = 1e100
 
 
 def write_map(
-    solution: Solution, frame: Frame, kind: str, degree: int, samples: Any, *, orthogonal: bool, metric: bool
+    solution: Solution, features: Features, samples: Any, *, orthogonal: bool, metric: bool
 ) -> tuple[PolynomialMap, float]:
     """Return the map, signs fixed by the samples, in their unit where it keeps lengths; and the eigenvalues' unit.
 
     Parameters
     ----------
     solution : Solution
-        In the units of the frame.
-    frame : Frame
-    kind, degree : str, int
-        Of the monomials.
+        In the units of the features' frame.
+    features : Features
     samples : array or sparse array of shape (n_samples, n_columns)
     orthogonal : bool
         Whether coefficients are orthonormal: then a linear map is a projection.
     metric : bool
         Whether eigenvalues are squared lengths, and coordinates that are free to be are lengths.
     """
+    frame = features.frame
     V, offset, scale = solution.coefficients, solution.offset, frame.scale
     with np.errstate(over="ignore", under="ignore"):
         area = float(np.square(np.float64(scale)))
         unit = area if metric else 1.0
-        if orthogonal and degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
+        if orthogonal and features.degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
             offset, scale, unit = offset * scale, 1.0, unit * area
         elif metric and not orthogonal:
             V, offset = V * scale, offset * scale
-    learned = PolynomialMap(frame.shift, scale, kind, degree, V, offset, frame.axes)
+    learned = PolynomialMap(frame.shift, scale, features.kind, features.degree, V, offset, frame.axes)
     signs = fix_signs(learned.transform(samples))
     return replace(learned, coefficients=V * signs, offset=offset * signs), unit
 

@@ -11,7 +11,7 @@ from scipy.linalg import svd
 
 from polyfold._basis import build_basis, count_features
 from polyfold._domain import learn_domain
-from polyfold._regression import RIDGES, leave_one_out
+from polyfold._regression import RIDGES, leave_one_out, shrink
 from polyfold.polymap import PolynomialMap
 
 #: Degrees that leave-one-out chooses from.
@@ -66,9 +66,11 @@ def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights:
         U, s, Vt = svd((features - center) * roots, full_matrices=False)
         inverses = np.divide(1, s, out=np.zeros_like(s), where=s > RANK_TOLERANCE * s[0])
         penalty = np.where(inverses > 0, np.square(s[0] * inverses), np.inf)
+        projection = U.T @ T
         for ridge in RIDGES[::-1]:
-            left_out = leave_one_out(U, T, penalty, weights / weights.sum(), ridge)
-            V = Vt.T @ ((inverses * left_out.shrinkage)[:, np.newaxis] * (U.T @ T))
+            shrinkage = shrink(penalty, ridge)
+            left_out = leave_one_out(U, T, projection, shrinkage, weights / weights.sum())
+            V = Vt.T @ ((inverses * shrinkage)[:, np.newaxis] * projection)
             decoder = PolynomialMap(shift, scale, "kronecker", degree, V, mean - center @ V)
             candidates.append((float(np.square(T - left_out.predicted).sum()), decoder))
     error, decoder = _choose_simplest(candidates)

@@ -1,4 +1,4 @@
-"""What a fit found out about the data and chose, and the warnings that follow from it."""
+"""What a fit found out about the data and chose, and the warnings that follow from it: what holds of every map."""
 
 from __future__ import annotations
 
@@ -10,22 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyfold._frame import Frame
-from polyfold._neighbors import AUTO_NEIGHBORS
-from polyfold._relations import Relations
-from polyfold._selection import LEAST_AGREEMENT, LEAST_EXTENT
-from polyfold._solution import Solution
-from polyfold.objectives import ISOMAP, OBJECTIVES
+from polyfold._eigen import Whitening
+from polyfold._features import Features
+from polyfold._neighbors import count_duplicates
+from polyfold._ridge import RidgeCurve
 from polyfold.polymap import PolynomialMap
-
-#: A coordinate that spreads this much more, or less, on held-out samples does not generalise.
-SPREAD_LIMIT = 2.0
-
-#: So does a map that keeps local relations this many times worse on them.
-GROWTH_LIMIT = 100.0
-
-#: An objective below this is as good as zero.
-ROUNDING = 1e-10
 
 #: A column with more than this share of the variance hides the others.
 DOMINANT_SHARE = 0.99
@@ -33,16 +22,15 @@ DOMINANT_SHARE = 0.99
 #: In a table of at most so many columns, a column with so small a share of the largest deviation is unseen.
 FEW_COLUMNS, SCALE_LIMIT = 50, 1e4
 
-
 STANDARDISE = (
     "If columns have different units, standardise them first, for example with "
     "sklearn.preprocessing.StandardScaler"
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Diagnostics:
-    """Facts about a fit and the choices made; prints as a report.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MapDiagnostics:
+    """Facts about the samples, the polynomials and the ridge of a fit.
 
     Attributes
     ----------
@@ -56,18 +44,6 @@ class Diagnostics:
         The largest over the smallest standard deviation of the columns that vary.
     n_duplicates : int
         Samples that repeat an earlier one exactly.
-    intrinsic_dimension : float
-        Estimated from how distances to neighbours grow; NaN for too few samples.
-    graph : str
-        What is kept; "affinity" or "callable" where it was given.
-    n_neighbors : int
-        Of each sample; of a given graph on average.
-    n_connected_components : int
-        Of the neighbour graph.
-    space : {"columns", "axes", "given"}
-        Where neighbourhoods were measured.
-    space_scores : dict
-        Co-ranking AUC of a trial map with neighbourhoods measured in either; empty where there was no choice.
     n_axes : int or None
         Principal axes that the columns were reduced to.
     explained_variance : float
@@ -84,27 +60,7 @@ class Diagnostics:
     alpha : float
         The ridge used.
     alpha_curve : ndarray of shape (n_alphas, 2)
-        Each ridge tried and its objective on held-out folds.
-    training_objective, held_out_objective : float
-        What is minimised, without the ridge: the squared residuals of local relations over the variance of the
-        coordinates, on folds that the map was learned from and on folds that it was not; geometric means. For
-        ``graph="isomap"`` the share of Isomap's own coordinates that a regression with this ridge misses, on
-        samples that it was learned from and on each left out.
-    held_out_spread : ndarray of shape (n_components,)
-        Spread of each coordinate about its training mean, on held-out folds over that on the others; NaN where
-        there are too few samples to hold some out.
-    constraint : {"embedding", "orthogonal"}
-    coordinates : {"independent", "smallest"}
-        As asked for.
-    kept : tuple of int
-        Which eigenvectors became coordinates, counted from 0 in the order of their eigenvalues.
-    n_candidates : int
-        How many of them were looked at.
-    tangent_agreement, tangent_extent : float
-        How much the tangent planes of neighbours agree, 1 being fully, and the variance of neighbourhoods along
-        the last axis of their plane over that along the axis before. Below 0.8 planes are noise, below 0.2 samples
-        have fewer dimensions than coordinates were asked for, and the smallest eigenvectors are kept. NaN where
-        no planes were fitted.
+        Each ridge tried and its objective on held-out samples.
     round_trip_error : float or None
         Share of the variance of X that is lost on the way to the coordinates and back, each sample left out of
         what brings it back.
@@ -118,12 +74,6 @@ class Diagnostics:
     dominant_share: float
     scale_range: float
     n_duplicates: int
-    intrinsic_dimension: float
-    graph: str
-    n_neighbors: int
-    n_connected_components: int
-    space: str
-    space_scores: dict[str, float]
     n_axes: int | None
     explained_variance: float
     basis: str
@@ -133,52 +83,26 @@ class Diagnostics:
     condition: float
     alpha: float
     alpha_curve: NDArray[np.float64]
-    training_objective: float
-    held_out_objective: float
-    held_out_spread: NDArray[np.float64]
-    constraint: str
-    coordinates: str
-    kept: tuple[int, ...]
-    n_candidates: int
-    tangent_agreement: float
-    tangent_extent: float
     round_trip_error: float | None
     chosen: frozenset[str]
 
     def __repr__(self) -> str:
-        lines = [
-            ("samples", f"{self.n_samples:,} of {self.n_columns:,} columns, {self.n_duplicates:,} duplicates"),
-            ("intrinsic dimension", self._describe_dimension()),
-            ("graph", self._describe_graph()),
-            ("neighbours", self._describe_neighbors()),
-            ("columns", self._describe_axes()),
-            ("measured in", self._describe_space()),
-            ("features", self._describe_features()),
-            ("ridge", self._describe_alpha()),
-            ("objective", self._describe_objective()),
-            ("held-out spread", self._describe_spread()),
-            ("coordinates", self._describe_coordinates()),
-        ]
+        lines = self._list_lines()
         if self.round_trip_error is not None:
             lines.append(
                 ("round trip", f"{self.round_trip_error:.1%} of the variance is lost, each sample left out")
             )
         return "\n".join(f"{name:<20} {text}" for name, text in lines)
 
-    def _describe_dimension(self) -> str:
-        return "not estimated" if np.isnan(self.intrinsic_dimension) else f"about {self.intrinsic_dimension:.1f}"
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
 
-    def _describe_neighbors(self) -> str:
-        if "n_neighbors" in self.chosen and self.space != "given":
-            objective = OBJECTIVES.get(self.graph)
-            if objective and self.n_neighbors == objective.least_neighbors(len(self.kept)) > AUTO_NEIGHBORS[0]:
-                why = f" (auto: what {self.graph} needs for {len(self.kept)} coordinates)"
-            else:
-                why = " (auto: 1 % of the samples and m(m+1)/2 for dimension m, within 10 to 50)"
-        else:
-            why = " on average (given)" if self.space == "given" else " (given)"
-        parts = self.n_connected_components
-        return f"{self.n_neighbors}{why}, graph in {parts} {'piece' if parts == 1 else 'pieces'}"
+    def _list_lines(self) -> list[tuple[str, str]]:
+        """Return the lines of the report: what is told of, and what there is to tell."""
+        raise NotImplementedError
+
+    def _describe_samples(self) -> str:
+        return f"{self.n_samples:,} of {self.n_columns:,} columns, {self.n_duplicates:,} duplicates"
 
     def _describe_axes(self) -> str:
         if self.n_axes is None:
@@ -186,138 +110,71 @@ class Diagnostics:
         why = "auto: up to 500 features and 0.8 for each sample" if "reduce" in self.chosen else "given"
         return f"{self.n_axes} principal axes ({why}), {self.explained_variance:.1%} of the variance"
 
-    @property
-    def skipped(self) -> tuple[int, ...]:
-        """Eigenvectors that were passed over for larger ones, which are more independent; counted from 0."""
-        return tuple(position for position in range(self.kept[-1]) if position not in self.kept)
-
-    def _describe_graph(self) -> str:
-        what = {"affinity": "an affinity, given", "callable": "equations, given by a callable"}
-        orthogonal = ", coefficients orthonormal" if self.constraint == "orthogonal" else ""
-        return what.get(self.graph, self.graph) + orthogonal
-
-    def _describe_coordinates(self) -> str:
-        if self.skipped:
-            numbers = ", ".join(str(position + 1) for position in self.kept)
-            skipped = ", ".join(str(position + 1) for position in self.skipped)
-            return (
-                f"eigenvectors {numbers} of {self.n_candidates}; {skipped} skipped, as these are more independent"
-            )
-        if self.coordinates == "smallest" or self.graph == ISOMAP or len(self.kept) == 1:
-            return f"the first {len(self.kept)}"
-        if np.isnan(self.tangent_agreement):
-            return f"the first {len(self.kept)} (too few samples or columns to tell which are independent)"
-        if self.tangent_agreement < LEAST_AGREEMENT:
-            return (
-                f"the first {len(self.kept)} (tangent planes are noise, so which are independent cannot be told: "
-                f"agreement {self.tangent_agreement:.2f}, below {LEAST_AGREEMENT})"
-            )
-        if self.tangent_extent < LEAST_EXTENT:
-            return (
-                f"the first {len(self.kept)} (neighbourhoods have fewer dimensions, so which are independent "
-                f"cannot be told: extent {self.tangent_extent:.2f}, below {LEAST_EXTENT})"
-            )
-        return f"the first {len(self.kept)}, which are independent (of {self.n_candidates} looked at)"
-
-    def _describe_space(self) -> str:
-        where = {"columns": "the columns", "axes": "the principal axes", "given": "the graph as given"}
-        if not self.space_scores:
-            return where[self.space]
-        other = "axes" if self.space == "columns" else "columns"
-        return (
-            f"{where[self.space]} (co-ranking AUC of a trial {self.space_scores[self.space]:.3f}, in "
-            f"{where[other]} {self.space_scores[other]:.3f}; the columns must be 3 % better)"
-        )
-
     def _describe_features(self) -> str:
         return (
             f"{self.n_features:,} monomials of degree 1 to {self.degree} ({self.basis}), rank {self.rank:,}, "
             f"condition {self.condition:.1e}"
         )
 
-    def _describe_alpha(self) -> str:
-        if self.constraint == "orthogonal":
-            return "none (the coefficients' lengths are fixed)"
-        if "alpha" not in self.chosen:
-            return f"{self.alpha:.3g} (given)"
-        without = self.alpha_curve[0, 1]
-        held_out = "samples left out" if self.graph == ISOMAP else "held-out folds"
-        first = f" of the first {len(self.kept)} eigenvectors" if self.skipped else ""
-        best = f"auto: the best objective{first} on {held_out}; without a ridge it is {without:.2g}"
-        return f"{self.alpha:.2g} ({best})"
+    def find_trouble(self) -> list[str]:
+        """Say what may spoil the map, each time with a cure."""
+        return [*self._find_column_trouble(), *self._find_rank_trouble()]
 
-    def _describe_objective(self) -> str:
-        if np.isnan(self.held_out_objective):
-            return "not known: parts of what is kept have none"
-        if self.graph == ISOMAP:
-            return (
-                f"{self.training_objective:.2g} of Isomap's own coordinates missed, {self.held_out_objective:.2g} "
-                "on samples left out"
-            )
-        return f"{self.training_objective:.2g} on training folds, {self.held_out_objective:.2g} on held-out ones"
+    def _find_column_trouble(self) -> list[str]:
+        if self.n_columns > 1 and self.dominant_share > DOMINANT_SHARE:
+            return [
+                f"Column {self.dominant_column} carries {self.dominant_share:.2%} of the variance: distances "
+                f"hardly see the other columns. {STANDARDISE}; if an outlier makes the variance, remove it."
+            ]
+        if self.n_columns <= FEW_COLUMNS and self.scale_range > SCALE_LIMIT:
+            return [
+                f"Standard deviations of the columns differ by a factor of {self.scale_range:.0e}: distances do "
+                f"not see the smallest. {STANDARDISE}."
+            ]
+        return []
 
-    def _describe_spread(self) -> str:
-        if np.isnan(self.held_out_spread).any():
-            return "not known"
-        return ", ".join(f"{spread:.2f}" for spread in self.held_out_spread) + " of the training spread"
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(repr(self))
+    def _find_rank_trouble(self) -> list[str]:
+        if self.rank == self.n_features:
+            return []
+        return [
+            f"Only {self.rank} of {self.n_features} polynomial features are linearly independent on these "
+            f"{self.n_samples} samples; the map uses those. Lower `degree`, drop constant or repeated columns, "
+            "standardise columns of different units, add samples, or remove outliers that dwarf the rest."
+        ]
 
 
-def describe_fit(
-    frame: Frame,
-    relations: Relations,
+def describe_map(
+    features: Features,
     learned: PolynomialMap,
-    solution: Solution,
+    whitening: Whitening,
+    curve: RidgeCurve,
     *,
-    graph: str,
-    constraint: str,
-    coordinates: str,
-    n_samples: int,
-    n_duplicates: int,
     round_trip_error: float | None,
     chosen: frozenset[str],
     names: NDArray[Any] | None,
-) -> Diagnostics:
-    """Gather what the steps of a fit found; `names` are those of the columns, where they have any."""
+) -> dict[str, Any]:
+    """Return the fields of :class:`MapDiagnostics`; `names` are those of the columns, where they have any."""
+    frame = features.frame
     dominant = int(np.argmax(frame.variances))
-    whitening, curve, selection = solution.whitening, solution.curve, solution.selection
-    tangents = selection.tangents
-    return Diagnostics(
-        n_samples=n_samples,
-        n_columns=learned.n_inputs,
-        dominant_column=str(dominant) if names is None else repr(str(names[dominant])),
-        dominant_share=float(frame.variances.max() / (frame.variances.sum() or 1.0)),
-        scale_range=_compare_scales(frame.variances),
-        n_duplicates=n_duplicates,
-        intrinsic_dimension=relations.dimension,
-        graph=graph,
-        n_neighbors=relations.n_neighbors,
-        n_connected_components=relations.n_pieces,
-        space=relations.space,
-        space_scores=relations.space_scores,
-        n_axes=None if frame.axes is None else frame.axes.shape[1],
-        explained_variance=frame.explained_variance,
-        basis=learned.basis,
-        degree=learned.degree,
-        n_features=learned.n_features,
-        rank=whitening.rank,
-        condition=whitening.condition,
-        alpha=curve.best_alpha,
-        alpha_curve=np.column_stack([curve.alphas, curve.objectives]),
-        training_objective=solution.training_objective,
-        held_out_objective=solution.held_out_objective,
-        held_out_spread=solution.held_out_spread,
-        constraint=constraint,
-        coordinates=coordinates,
-        kept=tuple(selection.kept.tolist()),
-        n_candidates=selection.n_candidates,
-        tangent_agreement=float("nan") if tangents is None else tangents.agreement,
-        tangent_extent=float("nan") if tangents is None else tangents.extent,
-        round_trip_error=round_trip_error,
-        chosen=chosen,
-    )
+    return {
+        "n_samples": len(features.coordinates),
+        "n_columns": learned.n_inputs,
+        "dominant_column": str(dominant) if names is None else repr(str(names[dominant])),
+        "dominant_share": float(frame.variances.max() / (frame.variances.sum() or 1.0)),
+        "scale_range": _compare_scales(frame.variances),
+        "n_duplicates": count_duplicates(features.visible),
+        "n_axes": None if frame.axes is None else frame.axes.shape[1],
+        "explained_variance": frame.explained_variance,
+        "basis": learned.basis,
+        "degree": learned.degree,
+        "n_features": learned.n_features,
+        "rank": whitening.rank,
+        "condition": whitening.condition,
+        "alpha": curve.best_alpha,
+        "alpha_curve": np.column_stack([curve.alphas, curve.objectives]),
+        "round_trip_error": round_trip_error,
+        "chosen": chosen,
+    }
 
 
 def _compare_scales(variances: NDArray[np.float64]) -> float:
@@ -326,9 +183,9 @@ def _compare_scales(variances: NDArray[np.float64]) -> float:
     return float(np.sqrt(varying.max() / varying.min())) if len(varying) else 1.0
 
 
-def warn_about(diagnostics: Diagnostics) -> None:
-    """Warn of what may spoil the embedding, each time with a cure, at the line that called the library."""
-    for message in _find_trouble(diagnostics):
+def warn_about(trouble: list[str]) -> None:
+    """Warn of what may spoil the embedding, at the line that called the library."""
+    for message in trouble:
         warnings.warn(message, stacklevel=_count_frames_within())
 
 
@@ -341,72 +198,3 @@ def _count_frames_within() -> int:
     ):
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _find_trouble(diagnostics: Diagnostics) -> list[str]:
-    messages = []
-    if diagnostics.n_connected_components > 1:
-        consequence = (
-            "they were joined by the shortest edges between them, and distances from one to another are guesses"
-            if diagnostics.graph == ISOMAP
-            else "coordinates may tell the components apart instead of unfolding them"
-        )
-        cure = (
-            "Join them in `graph`"
-            if diagnostics.space == "given"
-            else f"Raise `n_neighbors` above {diagnostics.n_neighbors}"
-        )
-        messages.append(
-            f"The neighbour graph has {diagnostics.n_connected_components} connected components: {consequence}. "
-            f"{cure}, or fit each component on its own."
-        )
-    if diagnostics.n_duplicates:
-        messages.append(
-            f"{diagnostics.n_duplicates} of {diagnostics.n_samples} samples are duplicates of another. They use "
-            "up neighbourhoods without adding shape: drop them, for example with numpy.unique(X, axis=0), or "
-            "raise `n_neighbors`."
-        )
-    if diagnostics.n_columns > 1 and diagnostics.dominant_share > DOMINANT_SHARE:
-        messages.append(
-            f"Column {diagnostics.dominant_column} carries {diagnostics.dominant_share:.2%} of the variance: "
-            f"distances hardly see the other columns. {STANDARDISE}; if an outlier makes the variance, remove it."
-        )
-    elif diagnostics.n_columns <= FEW_COLUMNS and diagnostics.scale_range > SCALE_LIMIT:
-        messages.append(
-            f"Standard deviations of the columns differ by a factor of {diagnostics.scale_range:.0e}: distances "
-            f"do not see the smallest. {STANDARDISE}."
-        )
-    if diagnostics.rank < diagnostics.n_features:
-        messages.append(
-            f"Only {diagnostics.rank} of {diagnostics.n_features} polynomial features are linearly independent "
-            f"on these {diagnostics.n_samples} samples; the map uses those. Lower `degree`, drop constant or "
-            "repeated columns, standardise columns of different units, add samples, or remove outliers that dwarf "
-            "the rest."
-        )
-    if np.isinf(diagnostics.held_out_objective):
-        caution = f", and `alpha` is {diagnostics.alpha:g} by caution" if "alpha" in diagnostics.chosen else ""
-        messages.append(
-            f"{diagnostics.n_samples} samples are too few to hold some out: whether the map generalises is not "
-            f"known{caution}. Add samples, or lower `degree` or `n_components`."
-        )
-    spreads = np.maximum(diagnostics.held_out_spread, 1e-12)
-    worst = diagnostics.held_out_spread[np.argmax(np.abs(np.log(spreads)))]
-    growth = diagnostics.held_out_objective / max(diagnostics.training_objective, ROUNDING)
-    if worst < 1 / SPREAD_LIMIT or worst > SPREAD_LIMIT:
-        messages.append(
-            f"The map does not generalise: on held-out folds a coordinate spreads {worst:.2f} times as much as on "
-            f"the samples it was learned from. {_advise(diagnostics)}"
-        )
-    elif GROWTH_LIMIT < growth < np.inf:
-        messages.append(
-            f"The map does not generalise: it does {min(growth, 1e6):,.0f} times worse on held-out samples "
-            f"than on the samples it was learned from. {_advise(diagnostics)}"
-        )
-    return messages
-
-
-def _advise(diagnostics: Diagnostics) -> str:
-    """Say how to make a map generalise: first by what is not yet automatic."""
-    automatic = " and ".join(f'{name}="auto"' for name in ("alpha", "reduce") if name not in diagnostics.chosen)
-    rest = "ower `degree`, raise `n_neighbors` or add samples."
-    return f"Use {automatic}, l{rest}" if automatic else f"L{rest}"

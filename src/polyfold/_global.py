@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
-from polyfold._conditioning import ConditionedBasis
-from polyfold._eigen import Whitening, orthonormalize, solve_kernel, solve_orthogonal_kernel, whiten
-from polyfold._gram import build_gram_folds
-from polyfold._graph import EquationGraph
-from polyfold._regression import RIDGES, leave_one_out
-from polyfold._ridge import RidgeCurve
+from polyfold._eigen import orthonormalize, solve_kernel, solve_orthogonal_kernel
+from polyfold._features import Features
+from polyfold._regression import regress, whiten_features
 from polyfold._solution import Selection, Solution
 from polyfold.objectives.isomap import (
     build_distance_graph,
@@ -93,9 +89,8 @@ def build_kernel(
 
 def solve_global(
     kernel: GeodesicKernel,
-    X: NDArray[np.float64],
+    features: Features,
     weights: NDArray[np.float64],
-    basis: ConditionedBasis,
     n_components: int,
     *,
     alpha: float | None,
@@ -111,10 +106,9 @@ def solve_global(
     Parameters
     ----------
     kernel : GeodesicKernel
-    X : ndarray of shape (n_samples, n_axes)
-        Samples in the map's variables.
+    features : Features
+        Of the samples.
     weights : ndarray of shape (n_samples,)
-    basis : ConditionedBasis
     n_components : int
     alpha : float or None
         The ridge; None chooses it.
@@ -123,30 +117,21 @@ def solve_global(
     center, n_jobs, verbose
         Of the fit.
     """
-    n_samples = len(X)
-    nothing = EquationGraph(csr_array((n_samples, n_samples)), weights, np.arange(n_samples))
-    [gram] = build_gram_folds(nothing, X, basis, n_jobs=n_jobs, verbose=0, n_folds=1)
-    mean, B = gram.measure_spread(center=center)
-    whitening = whiten(B, basis.T_inverse, n_components)
-    U = ((basis.expand(X) - mean) @ whitening.W) * np.sqrt(weights)[:, np.newaxis]
-
+    white = whiten_features(features, weights, n_components, center=center, n_jobs=n_jobs)
     targets = kernel.find_coordinates(n_components)
     _check_positive(targets.shape[1], n_components)
-    leverage = weights / weights.sum() if center else 0.0
-    alpha = 0.0 if orthogonal else alpha
-    alphas = np.concatenate([[0.0], RIDGES]) if alpha is None else np.array([alpha])
-    curve = _rate_ridges(U, targets, whitening, leverage, alphas)
-    C = kernel.project(U)
+    regression = regress(white, targets, 0.0 if orthogonal else alpha, n_jobs=n_jobs, verbose=verbose)
+    curve, whitening = regression.curve, white.whitening
+    C = kernel.project(white.expand())
     if orthogonal:
-        directions = solve_orthogonal_kernel(C, whitening, basis.T, n_components)
+        directions = solve_orthogonal_kernel(C, whitening, features.basis.T, n_components)
     else:
         directions = solve_kernel(C, whitening, n_components, curve.best_alpha)
         positive = directions.eigenvalues > LEAST_EIGENVALUE * directions.eigenvalues[0]
         _check_positive(int(np.count_nonzero(positive)), n_components)
-    V, offset = basis.to_monomials(directions.vectors, -mean @ directions.vectors)
+    V, offset = white.to_monomials(directions.vectors)
     if orthogonal:
         V, offset = orthonormalize(V, offset)
-    fitted = leave_one_out(U, targets, whitening.penalty, leverage, curve.best_alpha).fitted
     # What polynomials of this ridge make of Isomap's coordinates; of orthonormal coefficients it says nothing.
     known = np.nan if orthogonal else 1.0
     return Solution(
@@ -155,7 +140,7 @@ def solve_global(
         eigenvalues=directions.eigenvalues,
         whitening=whitening,
         curve=curve,
-        training_objective=known * float(np.square(targets - fitted).sum() / np.square(targets).sum()),
+        training_objective=known * float(regression.fitted_missed[curve.best].sum() / regression.total.sum()),
         held_out_objective=known * float(curve.objectives[curve.best]),
         held_out_spread=known * curve.spreads[curve.best],
         selection=Selection(np.arange(n_components), n_components),
@@ -169,19 +154,3 @@ def _check_positive(n_positive: int, n_components: int) -> None:
             "products' eigenvalues are positive within the polynomials. Lower `n_components`, raise `degree` or "
             "`n_neighbors`, or remove outliers that dwarf the rest."
         )
-
-
-def _rate_ridges(
-    U: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    whitening: Whitening,
-    leverage: NDArray[np.float64] | float,
-    alphas: NDArray[np.float64],
-) -> RidgeCurve:
-    """Return for each ridge the share of Isomap's coordinates that a map misses on samples left out."""
-    objectives, spreads = [], []
-    for alpha in alphas:
-        left_out = leave_one_out(U, targets, whitening.penalty, leverage, float(alpha))
-        objectives.append(np.square(targets - left_out.predicted).sum() / np.square(targets).sum())
-        spreads.append(np.sqrt(np.square(left_out.predicted).sum(axis=0) / np.square(left_out.fitted).sum(axis=0)))
-    return RidgeCurve(alphas, np.array(objectives), np.array(spreads))

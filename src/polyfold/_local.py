@@ -11,6 +11,7 @@ from scipy.linalg import eigvalsh
 
 from polyfold._conditioning import ConditionedBasis
 from polyfold._eigen import Directions, Whitening, orthonormalize, solve_orthogonal, solve_pair, whiten
+from polyfold._features import Features
 from polyfold._gram import GramPair, build_gram_folds, sum_folds
 from polyfold._graph import AffinityGraph, Graph
 from polyfold._ridge import ALPHAS, RidgeCurve, average_objective, cross_validate
@@ -20,8 +21,7 @@ from polyfold._solution import Selection, Solution
 
 def solve_local(
     graph: Graph,
-    X: NDArray[np.float64],
-    basis: ConditionedBasis,
+    features: Features,
     n_components: int,
     *,
     alpha: float | None,
@@ -37,9 +37,8 @@ def solve_local(
     ----------
     graph : Graph
         Writes L and D.
-    X : ndarray of shape (n_samples, n_axes)
-        Samples in the map's variables.
-    basis : ConditionedBasis
+    features : Features
+        Of the samples.
     n_components : int
     alpha : float or None
         The ridge; None chooses it on held-out folds.
@@ -50,6 +49,7 @@ def solve_local(
     center, n_jobs, verbose
         Of the fit.
     """
+    X, basis = features.coordinates, features.basis
     folds = build_gram_folds(graph, X, basis, n_jobs=n_jobs, verbose=verbose)
     gram = sum_folds(folds)
     mean, B = gram.measure_spread(center=center)

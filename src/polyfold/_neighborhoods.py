@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from polyfold._basis import MonomialBasis
 from polyfold._conditioning import condition_basis
 from polyfold._eigen import solve_pair, whiten
+from polyfold._features import Features
 from polyfold._gram import build_gram_folds
 from polyfold._graph import NeighborGraph
 from polyfold._neighbors import (
@@ -64,9 +65,7 @@ class Neighborhoods:
 def find_neighborhoods(
     objective: Objective | None,
     X: Any,
-    columns: NDArray[np.float64] | None,
-    coordinates: NDArray[np.float64],
-    monomials: MonomialBasis,
+    features: Features,
     n_components: int,
     *,
     n_neighbors: Any,
@@ -85,15 +84,14 @@ def find_neighborhoods(
         What the neighbours are for; None is for geodesics, which are measured in the columns.
     X : array-like
         The samples as they were given, for a `neighbors` transformer.
-    columns, coordinates : ndarray of shape (n_samples, …)
-        The samples as standardised columns (None where they are sparse), and in the map's variables.
-    monomials : MonomialBasis
+    features : Features
+        Of the samples.
     n_components, n_neighbors, neighbors, center, random_state, n_jobs, verbose
         Of the fit.
     alpha : float or None
         Of the fit; None where it is yet to be chosen.
     """
-    visible = coordinates if columns is None else columns
+    columns, coordinates, visible = features.columns, features.coordinates, features.visible
     dimension = estimate_dimension(visible, n_jobs=n_jobs)
     least = 1 if objective is None else objective.least_neighbors(n_components)
     number = choose_n_neighbors(n_neighbors, len(visible), dimension, neighbors, least)
@@ -105,7 +103,9 @@ def find_neighborhoods(
     if objective is not None and columns is not None and coordinates is not columns:
         settings = objective, number, n_components, alpha
         with suppress(ValueError):  # too few samples, or too alike: then the axes, without a trial
-            scores = compare_spaces(columns, coordinates, monomials, *settings, center=center, n_jobs=n_jobs)
+            scores = compare_spaces(
+                columns, coordinates, features.monomials, *settings, center=center, n_jobs=n_jobs
+            )
         space = choose_space(scores)
     measured = visible if space == "columns" else coordinates
     found = find_exact_neighbors(measured, number, n_jobs=n_jobs, verbose=verbose)

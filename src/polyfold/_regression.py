@@ -2,15 +2,25 @@
 
 With orthonormal features U (rows times √weight) of singular values s, the fit of ridge alpha (in units of the
 largest squared singular value) is ``U diag(1 / (1 + alpha p)) Uᵀ T``, ``p = (s_max / s)²``; leaving sample i out
-divides its residual by 1 − h_i, h the diagonal of that hat matrix.
+divides its residual by 1 − h_i, h the diagonal of that hat matrix. Rows of U are computed where they are needed
+and forgotten: memory is a few d×d matrices and one block.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from polyfold._blocks import map_blocks, row_slices
+from polyfold._conditioning import check_no_overflow
+from polyfold._eigen import Whitening, whiten
+from polyfold._features import Features
+from polyfold._gram import GramPair
+from polyfold._ridge import RidgeCurve
 
 #: Ridges that leave-one-out chooses from.
 RIDGES = 10.0 ** np.arange(-14, 0.5, 1.0)
@@ -19,19 +29,22 @@ RIDGES = 10.0 ** np.arange(-14, 0.5, 1.0)
 NO_FREEDOM = 1e-10
 
 
+def shrink(penalty: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+    """Return ``1 / (1 + alpha p)``; an infinite p drops a feature."""
+    finite = np.isfinite(penalty)
+    return np.where(finite, 1 / (1 + alpha * np.where(finite, penalty, 0.0)), 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class LeftOut:
     """What ridge regression makes of its targets (rows times √weight).
 
     Attributes
     ----------
-    shrinkage : ndarray of shape (n_features,)
-        ``1 / (1 + alpha p)``.
     fitted, predicted : ndarray of shape (n_samples, n_targets)
         With each sample, and with it left out; infinite where the others do not determine it.
     """
 
-    shrinkage: NDArray[np.float64]
     fitted: NDArray[np.float64]
     predicted: NDArray[np.float64]
 
@@ -39,25 +52,170 @@ class LeftOut:
 def leave_one_out(
     U: NDArray[np.float64],
     T: NDArray[np.float64],
-    penalty: NDArray[np.float64],
+    projection: NDArray[np.float64],
+    shrinkage: NDArray[np.float64],
     leverage: NDArray[np.float64] | float,
-    alpha: float,
 ) -> LeftOut:
     """Fit T by U, and predict each sample from the others.
 
     Parameters
     ----------
-    U : ndarray of shape (n_samples, n_features)
-        Orthonormal columns.
-    T : ndarray of shape (n_samples, n_targets)
-    penalty : ndarray of shape (n_features,)
-        p above; infinite drops a feature.
-    leverage : ndarray of shape (n_samples,) or float
+    U : ndarray of shape (n_rows, n_features)
+        Rows of a matrix with orthonormal columns.
+    T : ndarray of shape (n_rows, n_targets)
+        The same rows of the targets.
+    projection : ndarray of shape (n_features, n_targets)
+        ``UᵀT`` of all rows.
+    shrinkage : ndarray of shape (n_features,)
+        See :func:`shrink`.
+    leverage : ndarray of shape (n_rows,) or float
         Share of each sample in the constant term, which is not penalised.
-    alpha : float
     """
-    shrinkage = np.where(np.isinf(penalty), 0.0, 1 / (1 + alpha * np.where(np.isinf(penalty), 0.0, penalty)))
-    fitted = U @ (shrinkage[:, np.newaxis] * (U.T @ T))
+    fitted = U @ (shrinkage[:, np.newaxis] * projection)
     freedom = np.reshape(1 - leverage - np.square(U) @ shrinkage, (-1, 1))
     residuals = np.divide(T - fitted, freedom, out=np.full(T.shape, np.inf), where=freedom > NO_FREEDOM)
-    return LeftOut(shrinkage, fitted, T - residuals)
+    return LeftOut(fitted, T - residuals)
+
+
+@dataclass(frozen=True, eq=False)
+class WhitenedFeatures:
+    """Polynomial features of samples as orthonormal columns, rows times √weight.
+
+    Attributes
+    ----------
+    features : Features
+    weights : ndarray of shape (n_samples,)
+    mean : ndarray of shape (n_features,)
+        Weighted mean of the conditioned features, or 0 where there is no constant term.
+    whitening : Whitening
+        Of these, about the mean.
+    has_constant : bool
+    """
+
+    features: Features
+    weights: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    whitening: Whitening
+    has_constant: bool
+
+    def expand(self, rows: slice = slice(None)) -> NDArray[np.float64]:
+        """Return the rows of U that belong to some samples."""
+        centered = self.features.basis.expand(self.features.coordinates[rows]) - self.mean
+        return np.asarray((centered @ self.whitening.W) * np.sqrt(self.weights[rows])[:, np.newaxis])
+
+    def measure_leverage(self, rows: slice = slice(None)) -> NDArray[np.float64] | float:
+        """Return the share of samples in the constant term."""
+        return self.weights[rows] / self.weights.sum() if self.has_constant else 0.0
+
+    def to_monomials(
+        self, directions: NDArray[np.float64], constant: NDArray[np.float64] | float = 0.0
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rewrite ``(Q − mean) directions + constant`` as ``Phi coefficients + offset``."""
+        return self.features.basis.to_monomials(directions, constant - self.mean @ directions)
+
+
+def whiten_features(
+    features: Features,
+    weights: NDArray[np.float64],
+    n_components: int,
+    *,
+    center: bool,
+    n_jobs: int | None,
+    verbose: int = 0,
+) -> WhitenedFeatures:
+    """Factor the features of all samples; see :func:`polyfold._eigen.whiten`."""
+
+    @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
+    def of_block(rows: slice) -> GramPair:
+        Q, D = features.basis.expand(features.coordinates[rows]), weights[rows]
+        return GramPair(np.zeros((0, 0)), (Q * D[:, np.newaxis]).T @ Q, D @ Q, float(D.sum()))
+
+    shares = _map_rows(of_block, features, "features", n_jobs=n_jobs, verbose=verbose)
+    gram = shares[0]
+    for share in shares[1:]:
+        gram.add(share)
+    check_no_overflow(gram.B)
+    mean, B = gram.measure_spread(center=center)
+    whitening = whiten(B, features.basis.T_inverse, n_components)
+    return WhitenedFeatures(features, weights, mean, whitening, center)
+
+
+def _map_rows(function: Callable[[slice], Any], features: Features, description: str, **work: Any) -> list[Any]:
+    blocks = row_slices(len(features.coordinates), row_bytes=32 * features.monomials.n_features)
+    return list(map_blocks(function, blocks, description=description, **work))
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Ridge regressions of targets on whitened features, one for each ridge.
+
+    Attributes
+    ----------
+    projection : ndarray of shape (rank, n_targets)
+        ``UᵀT``.
+    whitening : Whitening
+    alphas : ndarray of shape (n_alphas,)
+    missed, fitted_missed : ndarray of shape (n_alphas, n_targets)
+        Squared error for samples left out, infinite where the others do not determine one, and with all.
+    spreads : ndarray of shape (n_alphas, n_targets)
+        Spread of predictions for samples left out, over that with all.
+    total : ndarray of shape (n_targets,)
+        Squared length of the targets.
+    """
+
+    projection: NDArray[np.float64]
+    whitening: Whitening
+    alphas: NDArray[np.float64]
+    missed: NDArray[np.float64]
+    fitted_missed: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    total: NDArray[np.float64]
+
+    @property
+    def curve(self) -> RidgeCurve:
+        """The share of the targets that each ridge misses on samples left out."""
+        return RidgeCurve(self.alphas, self.missed.sum(axis=1) / (self.total.sum() or 1.0), self.spreads)
+
+    @property
+    def best_directions(self) -> NDArray[np.float64]:
+        """Coefficients of the conditioned features, about their mean, with the best ridge."""
+        shrinkage = shrink(self.whitening.penalty, self.curve.best_alpha)
+        return np.asarray(self.whitening.W @ (shrinkage[:, np.newaxis] * self.projection))
+
+
+def regress(
+    white: WhitenedFeatures, T: NDArray[np.float64], alpha: float | None, *, n_jobs: int | None, verbose: int = 0
+) -> Regression:
+    """Fit targets (rows times √weight, and about their mean) with one ridge, or with each that is to be compared.
+
+    Parameters
+    ----------
+    white : WhitenedFeatures
+    T : ndarray of shape (n_samples, n_targets)
+    alpha : float or None
+        None is no ridge and each of RIDGES.
+    n_jobs, verbose
+        Of the fit.
+    """
+    alphas = np.concatenate([[0.0], RIDGES]) if alpha is None else np.array([alpha])
+    shrinkages = [shrink(white.whitening.penalty, float(each)) for each in alphas]
+
+    def project(rows: slice) -> NDArray[np.float64]:
+        return np.asarray(white.expand(rows).T @ T[rows])
+
+    projection = np.sum(_map_rows(project, white.features, "", n_jobs=n_jobs, verbose=0), axis=0)
+
+    def rate(rows: slice) -> NDArray[np.float64]:
+        U, leverage = white.expand(rows), white.measure_leverage(rows)
+        sums = []
+        for shrinkage in shrinkages:
+            left_out = leave_one_out(U, T[rows], projection, shrinkage, leverage)
+            each = (T[rows] - left_out.predicted, T[rows] - left_out.fitted, left_out.predicted, left_out.fitted)
+            sums.append([np.square(values).sum(axis=0) for values in each])
+        return np.array(sums)
+
+    rated = np.sum(_map_rows(rate, white.features, "left out", n_jobs=n_jobs, verbose=verbose), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spreads = np.sqrt(rated[:, 2] / rated[:, 3])
+    total = np.square(T).sum(axis=0)
+    return Regression(projection, white.whitening, alphas, rated[:, 0], rated[:, 1], spreads, total)

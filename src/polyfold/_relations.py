@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from polyfold._basis import MonomialBasis
+from polyfold._features import Features
 from polyfold._global import GeodesicKernel, build_kernel
 from polyfold._graph import AffinityGraph, EquationGraph, Graph, check_affinity, check_equations, count_pieces
 from polyfold._neighborhoods import build_neighbor_graph, find_neighborhoods
@@ -93,9 +93,7 @@ def describe_given(
 def find_relations(
     name: str,
     X: Any,
-    columns: NDArray[np.float64] | None,
-    coordinates: NDArray[np.float64],
-    monomials: MonomialBasis,
+    features: Features,
     weights: NDArray[np.float64],
     n_components: int,
     *,
@@ -108,7 +106,7 @@ def find_relations(
     work: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     objective = OBJECTIVES.get(name)
     around = find_neighborhoods(
-        objective, X, columns, coordinates, monomials, n_components, random_state=random_state, **settings, **work
+        objective, X, features, n_components, random_state=random_state, **settings, **work
     )
     kept: Graph | GeodesicKernel
     if objective is None:

@@ -43,3 +43,18 @@ def check_choice(name: str, value: Any, choices: Collection[str], *, others: str
         listed = ", ".join(repr(choice) for choice in sorted(choices)) + (others and f", {others}")
         raise ValueError(f"`{name}` must be one of {listed}, got {value!r}.")
     return value
+
+
+def is_auto(value: Any) -> bool:
+    """Say whether `value` is the word "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
+def check_alpha(alpha: Any) -> float | None:
+    """Return the ridge, None where it is to be chosen."""
+    return None if is_auto(alpha) else check_nonnegative("alpha", alpha, alternative='"auto" or ')
+
+
+def list_automatic(estimator: Any, names: Collection[str]) -> frozenset[str]:
+    """Name the parameters of an estimator that are "auto"."""
+    return frozenset(name for name in names if is_auto(getattr(estimator, name)))

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
 from polyfold._assembly import complete_map, write_map
-from polyfold._basis import BASES, MonomialBasis, build_basis, choose_basis
-from polyfold._conditioning import condition_basis
-from polyfold._diagnostics import describe_fit, warn_about
-from polyfold._frame import build_frame, check_reduce, choose_n_axes
+from polyfold._diagnostics import warn_about
+from polyfold._features import Features, build_features, check_polynomial
 from polyfold._global import GeodesicKernel, solve_global
+from polyfold._graph_diagnostics import describe_fit
 from polyfold._local import solve_local
-from polyfold._neighbors import check_neighbors, count_duplicates
+from polyfold._neighbors import check_neighbors
 from polyfold._relations import (
     Relations,
     check_graph,
@@ -28,17 +22,11 @@ from polyfold._relations import (
     name_graph,
     take_graph,
 )
-from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
-from polyfold.metrics import coranking_auc
-
-#: Types that are kept; any other is turned into the first.
-FLOATS = [np.float64, np.float32]
-
-#: `score` ranks at most this many samples.
-SCORE_SAMPLES = 2000
+from polyfold._transformer import MapTransformer, TrainingSamples
+from polyfold._validation import check_alpha, check_boolean, check_choice, check_integer, list_automatic
 
 
-class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PolynomialEmbedding(MapTransformer):
     """Manifold learning that returns an explicit polynomial map.
 
     With ``Phi`` the polynomial features of the samples, L the residual operator of a local method and D its
@@ -224,31 +212,32 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self
         """
         n_components, degree, alpha, center = self._check_parameters()
-        samples, weights = self._check_samples(X, sample_weight)
-        kept = weights > 0
-        used = samples if kept.all() else samples[kept]
-        weights = weights[kept] / weights.max()
-        weights /= weights.mean()
-
-        n_axes = choose_n_axes(self.reduce, used, self.basis, degree, n_components)
-        frame, columns, coordinates = build_frame(used, n_axes, center=center, random_state=self.random_state)
-        kind = choose_basis(self.basis, coordinates.shape[1], degree)
-        monomials = build_basis(kind, coordinates.shape[1], degree)
+        training = self._check_training_samples(X, sample_weight)
+        used, weights = training.used, training.weights
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        basis = condition_basis(monomials, coordinates, center=center, **work)
-        relations = self._find_relations(X, used, kept, columns, coordinates, monomials, weights)
+        features = build_features(
+            used,
+            degree,
+            self.basis,
+            self.reduce,
+            center=center,
+            random_state=self.random_state,
+            n_components=n_components,
+            **work,
+        )
+        relations = self._find_relations(training, features)
 
         orthogonal = self.constraint == "orthogonal"
         settings = {"alpha": alpha, "orthogonal": orthogonal, "center": center, **work}
         is_metric = isinstance(relations.kept, GeodesicKernel)
         if isinstance(relations.kept, GeodesicKernel):
-            solution = solve_global(relations.kept, coordinates, weights, basis, n_components, **settings)
+            solution = solve_global(relations.kept, features, weights, n_components, **settings)
         else:
             settings["independent"] = self.coordinates == "independent"
-            solution = solve_local(relations.kept, coordinates, basis, n_components, **settings)
-        learned, unit = write_map(solution, frame, kind, degree, used, orthogonal=orthogonal, metric=is_metric)
+            solution = solve_local(relations.kept, features, n_components, **settings)
+        learned, unit = write_map(solution, features, used, orthogonal=orthogonal, metric=is_metric)
         learned, round_trip_error = complete_map(learned, used, weights, self.fit_inverse_transform)
-        embedding = learned.transform(samples)
+        embedding = learned.transform(training.samples)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.map_ = learned
@@ -257,192 +246,52 @@ class PolynomialEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.alpha_ = solution.curve.best_alpha
         self.n_neighbors_ = relations.n_neighbors
         self.diagnostics_ = describe_fit(
-            frame,
+            features,
             relations,
             learned,
             solution,
             graph=name_graph(self.graph),
             constraint=self.constraint,
             coordinates=self.coordinates,
-            n_samples=len(weights),
-            n_duplicates=count_duplicates(coordinates if columns is None else columns),
             round_trip_error=round_trip_error,
             chosen=self._list_automatic(),
             names=getattr(self, "feature_names_in_", None),
         )
-        warn_about(self.diagnostics_)
+        warn_about(self.diagnostics_.find_trouble())
         return self
 
     def _list_automatic(self) -> frozenset[str]:
         """Name the parameters that `fit` chose."""
-        automatic = {name for name in ("n_neighbors", "alpha", "reduce") if _is_auto(getattr(self, name))}
-        if hasattr(self.neighbors, "n_neighbors"):  # a transformer brings its own number
-            automatic.discard("n_neighbors")
-        return frozenset(automatic)
+        automatic = list_automatic(self, ("n_neighbors", "alpha", "reduce"))
+        # A neighbours transformer brings its own number.
+        return automatic - {"n_neighbors"} if hasattr(self.neighbors, "n_neighbors") else automatic
 
     def _check_parameters(self) -> tuple[int, int, float | None, bool]:
         n_components = check_integer("n_components", self.n_components, 1)
-        degree = check_integer("degree", self.degree, 1)
-        alpha = None if _is_auto(self.alpha) else check_nonnegative("alpha", self.alpha, alternative='"auto" or ')
-        check_reduce(self.reduce)
+        degree = check_polynomial(self.degree, self.basis, self.reduce)
+        alpha = check_alpha(self.alpha)
         check_graph(self.graph)
-        check_choice("basis", self.basis, {"auto", *BASES})
         check_choice("constraint", self.constraint, {"embedding", "orthogonal"})
         check_choice("coordinates", self.coordinates, {"independent", "smallest"})
         check_boolean("fit_inverse_transform", self.fit_inverse_transform)
         check_neighbors(self.neighbors)
         return n_components, degree, alpha, check_boolean("center", self.center)
 
-    def _check_samples(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64]]:
-        accept_sparse = "csr" if self.reduce is not None else False
-        samples = check_array(
-            X, accept_sparse=accept_sparse, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
-        )
-        if issparse(samples):
-            samples = csr_array(samples)
-        weights = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
-        if np.count_nonzero(weights) < 2:
-            raise ValueError(
-                f"`sample_weight` must be above 0 for at least 2 samples, got {np.count_nonzero(weights)}."
-            )
-        return samples, weights
-
-    def _find_relations(
-        self,
-        X: ArrayLike,
-        used: Any,
-        kept: NDArray[np.bool_],
-        columns: NDArray[np.float64] | None,
-        coordinates: NDArray[np.float64],
-        monomials: MonomialBasis,
-        weights: NDArray[np.float64],
-    ) -> Relations:
+    def _find_relations(self, training: TrainingSamples, features: Features) -> Relations:
         if not isinstance(self.graph, str):
-            graph = take_graph(self.graph, used, kept, weights, center=self.center)
-            return describe_given(graph, coordinates if columns is None else columns, self.n_jobs)
-        given = X if kept.all() else used if issparse(used) else _safe_indexing(X, kept)
+            graph = take_graph(self.graph, training.used, training.kept, training.weights, center=self.center)
+            return describe_given(graph, features.visible, self.n_jobs)
         return find_relations(
             self.graph,
-            given,
-            columns,
-            coordinates,
-            monomials,
-            weights,
+            training.used_as_given,
+            features,
+            training.weights,
             self.n_components,
             n_neighbors=self.n_neighbors,
             neighbors=self.neighbors,
-            alpha=None if _is_auto(self.alpha) else float(self.alpha),
+            alpha=check_alpha(self.alpha),
             center=self.center,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-
-    def fit_transform(
-        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.floating[Any]]:
-        """Learn the map and return the coordinates of the training samples.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Equal to ``fit(X).transform(X)``.
-        """
-        return self.fit(X, y, sample_weight).embedding_
-
-    def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
-        """Place samples, each on its own.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples with the columns seen in `fit`. Sparse where these were reduced.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Coordinates, float32 where X is float32.
-        """
-        samples = self._check_new_samples(X)
-        return self.map_.transform(samples)
-
-    def _check_new_samples(self, X: ArrayLike) -> Any:
-        if self._is_plain(X):
-            return X
-        check_is_fitted(self)
-        accept_sparse = "csr" if self.map_.axes is not None else False
-        # NaN and infinity come through a polynomial: the map looks for them in its few coordinates.
-        return validate_data(
-            self, X, reset=False, dtype=FLOATS, accept_sparse=accept_sparse, ensure_all_finite=False
-        )
-
-    def _is_plain(self, X: ArrayLike) -> bool:
-        """Say whether X is an array that needs no check: a few samples are placed in less time than one takes."""
-        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS or hasattr(self, "feature_names_in_"):
-            return False
-        return bool(X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None))
-
-    def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
-        """Return samples that lie at given coordinates.
-
-        Parameters
-        ----------
-        Y : array-like of shape (n_samples, n_components)
-            Coordinates, such as `transform` returns.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            Samples. How close they come is in ``diagnostics_.round_trip_error``.
-        """
-        check_is_fitted(self)
-        if self.map_.decoder is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} was fitted without the way back. Set fit_inverse_transform=True and "
-                "fit again."
-            )
-        return self.map_.inverse(check_array(Y, dtype=np.float64, input_name="Y"))
-
-    def score(self, X: ArrayLike, y: object = None) -> float:
-        """Return how well the coordinates of X keep its neighbourhoods: the co-ranking AUC.
-
-        It compares maps of any parameters, and so serves :class:`sklearn.model_selection.GridSearchCV`. It ranks
-        straight distances, large ones too: of a surface that is rolled up it prefers maps that do not unroll it.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, at least 3. Of more than 2,000, as many drawn from a fixed seed are ranked.
-        y : ignored
-            Present for the pipeline's sake.
-
-        Returns
-        -------
-        float
-            At most 1; chance is 0. See :func:`polyfold.metrics.coranking_auc`.
-        """
-        samples = self._check_new_samples(X)
-        if samples.shape[0] > SCORE_SAMPLES:
-            draw = np.random.default_rng(0).choice(samples.shape[0], SCORE_SAMPLES, replace=False)
-            samples = samples[np.sort(draw)]
-        dense = samples.toarray() if issparse(samples) else samples
-        return coranking_auc(dense, self.map_.transform(samples))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.map_.n_outputs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.reduce is not None
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"

@@ -1,0 +1,194 @@
+"""What every embedding here offers beyond `fit`: coordinates of samples, old and new, and how good they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+
+from polyfold.metrics import coranking_auc
+from polyfold.polymap import PolynomialMap
+
+#: Types that are kept; any other is turned into the first.
+FLOATS = [np.float64, np.float32]
+
+#: `score` ranks at most this many samples.
+SCORE_SAMPLES = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSamples:
+    """What `fit` is given, checked.
+
+    Attributes
+    ----------
+    given : array-like of shape (n_samples, n_columns)
+        As it came.
+    samples : ndarray or csr_array of shape (n_samples, n_columns)
+    kept : ndarray of shape (n_samples,)
+        Whether a sample has a weight above 0; the others are left out.
+    weights : ndarray of shape (n_kept,)
+        Of those kept, with mean 1.
+    """
+
+    given: Any
+    samples: Any
+    kept: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+
+    @property
+    def used(self) -> Any:
+        """The samples that are kept."""
+        return self.samples if self.kept.all() else self.samples[self.kept]
+
+    @property
+    def used_as_given(self) -> Any:
+        """The samples that are kept, with the type and the names that they came with."""
+        if self.kept.all():
+            return self.given
+        return self.used if issparse(self.samples) else _safe_indexing(self.given, self.kept)
+
+
+class EmbeddingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """An estimator whose `fit` learns `embedding_`, and that has `_check_new_samples` and `_place`."""
+
+    embedding_: NDArray[np.floating[Any]]
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Return how well the coordinates of X keep its neighbourhoods: the co-ranking AUC.
+
+        It compares maps of any parameters, and so serves :class:`sklearn.model_selection.GridSearchCV`. It ranks
+        straight distances, large ones too: of a surface that is rolled up it prefers maps that do not unroll it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, at least 3. Of more than 2,000, as many drawn from a fixed seed are ranked.
+        y : ignored
+            Present for the pipeline's sake.
+
+        Returns
+        -------
+        float
+            At most 1; chance is 0. See :func:`polyfold.metrics.coranking_auc`.
+        """
+        samples = self._check_new_samples(X)
+        if samples.shape[0] > SCORE_SAMPLES:
+            draw = np.random.default_rng(0).choice(samples.shape[0], SCORE_SAMPLES, replace=False)
+            samples = samples[np.sort(draw)]
+        dense = samples.toarray() if issparse(samples) else samples
+        return coranking_auc(dense, self._place(samples))
+
+
+class MapTransformer(EmbeddingTransformer):
+    """An estimator whose `fit` learns `map_`, a PolynomialMap, from samples that `reduce` may put into axes."""
+
+    map_: PolynomialMap
+    reduce: Any
+
+    def _check_training_samples(self, X: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSamples:
+        accept_sparse = "csr" if self.reduce is not None else False
+        samples = check_array(
+            X, accept_sparse=accept_sparse, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+        )
+        if issparse(samples):
+            samples = csr_array(samples)
+        weights = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
+        kept = weights > 0
+        if np.count_nonzero(kept) < 2:
+            raise ValueError(
+                f"`sample_weight` must be above 0 for at least 2 samples, got {np.count_nonzero(kept)}."
+            )
+        weights = weights[kept] / weights.max()
+        return TrainingSamples(X, samples, kept, weights / weights.mean())
+
+    def fit_transform(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.floating[Any]]:
+        """Learn the map and return the coordinates of the training samples.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Equal to ``fit(X).transform(X)``.
+        """
+        fitted: Self = self.fit(X, y, sample_weight)
+        return fitted.embedding_
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
+        """Place samples, each on its own.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples with the columns seen in `fit`. Sparse where these were reduced.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Coordinates, float32 where X is float32.
+        """
+        samples = self._check_new_samples(X)
+        return self._place(samples)
+
+    def _place(self, samples: Any) -> NDArray[np.floating[Any]]:
+        return self.map_.transform(samples)
+
+    def _check_new_samples(self, X: ArrayLike) -> Any:
+        if self._is_plain(X):
+            return X
+        check_is_fitted(self)
+        accept_sparse = "csr" if self.map_.axes is not None else False
+        # NaN and infinity come through a polynomial: the map looks for them in its few coordinates.
+        return validate_data(
+            self, X, reset=False, dtype=FLOATS, accept_sparse=accept_sparse, ensure_all_finite=False
+        )
+
+    def _is_plain(self, X: ArrayLike) -> bool:
+        """Say whether X is an array that needs no check: a few samples are placed in less time than one takes."""
+        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS or hasattr(self, "feature_names_in_"):
+            return False
+        return bool(X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None))
+
+    def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
+        """Return samples that lie at given coordinates.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_samples, n_components)
+            Coordinates, such as `transform` returns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Samples. How close they come is in ``diagnostics_.round_trip_error``.
+        """
+        check_is_fitted(self)
+        if self.map_.decoder is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} was fitted without the way back. Set fit_inverse_transform=True and "
+                "fit again."
+            )
+        return self.map_.inverse(check_array(Y, dtype=np.float64, input_name="Y"))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.map_.n_outputs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.reduce is not None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
