@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from polyfold import datasets, metrics
     from polyfold.embedding import PolynomialEmbedding
+    from polyfold.explicit import ExplicitEmbedding
     from polyfold.polymap import PolynomialMap
     from polyfold.presets import LLTSA, LPP, NPE, NPP, NPPE, OLPP, ONPP, SNPPE
 
@@ -24,6 +25,7 @@ __all__ = [
     "OLPP",
     "ONPP",
     "SNPPE",
+    "ExplicitEmbedding",
     "PolynomialEmbedding",
     "PolynomialMap",
     "datasets",
@@ -39,6 +41,7 @@ _HOMES = {
     "OLPP": "polyfold.presets",
     "ONPP": "polyfold.presets",
     "SNPPE": "polyfold.presets",
+    "ExplicitEmbedding": "polyfold.explicit",
     "PolynomialEmbedding": "polyfold.embedding",
     "PolynomialMap": "polyfold.polymap",
 }

@@ -67,13 +67,14 @@ def build_kernel(
     neighbors: NDArray[np.intp],
     weights: NDArray[np.float64],
     *,
+    mutual: bool,
     random_state: Any,
     n_jobs: int | None,
     verbose: int,
 ) -> GeodesicKernel:
     """Measure geodesic distances and turn them into inner products."""
     n_samples = len(neighbors)
-    graph = build_distance_graph(measured, neighbors)
+    graph = build_distance_graph(measured, neighbors, mutual=mutual)
     work: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     roots = np.sqrt(weights)
     if n_samples <= EXACT_SIZE:

@@ -14,7 +14,7 @@ from polyfold._neighbors import AUTO_NEIGHBORS
 from polyfold._relations import Relations
 from polyfold._selection import LEAST_AGREEMENT, LEAST_EXTENT
 from polyfold._solution import Solution
-from polyfold.objectives import ISOMAP, OBJECTIVES
+from polyfold.objectives import GEODESIC, OBJECTIVES
 from polyfold.polymap import PolynomialMap
 
 #: A coordinate that spreads this much more, or less, on held-out samples does not generalise.
@@ -132,7 +132,7 @@ class Diagnostics(MapDiagnostics):
             return (
                 f"eigenvectors {numbers} of {self.n_candidates}; {skipped} skipped, as these are more independent"
             )
-        if self.coordinates == "smallest" or self.graph == ISOMAP or len(self.kept) == 1:
+        if self.coordinates == "smallest" or self.graph in GEODESIC or len(self.kept) == 1:
             return f"the first {len(self.kept)}"
         if np.isnan(self.tangent_agreement):
             return f"the first {len(self.kept)} (too few samples or columns to tell which are independent)"
@@ -164,7 +164,7 @@ class Diagnostics(MapDiagnostics):
         if "alpha" not in self.chosen:
             return f"{self.alpha:.3g} (given)"
         without = self.alpha_curve[0, 1]
-        held_out = "samples left out" if self.graph == ISOMAP else "held-out folds"
+        held_out = "samples left out" if self.graph in GEODESIC else "held-out folds"
         first = f" of the first {len(self.kept)} eigenvectors" if self.skipped else ""
         best = f"auto: the best objective{first} on {held_out}; without a ridge it is {without:.2g}"
         return f"{self.alpha:.2g} ({best})"
@@ -172,7 +172,7 @@ class Diagnostics(MapDiagnostics):
     def _describe_objective(self) -> str:
         if np.isnan(self.held_out_objective):
             return "not known: parts of what is kept have none"
-        if self.graph == ISOMAP:
+        if self.graph in GEODESIC:
             return (
                 f"{self.training_objective:.2g} of Isomap's own coordinates missed, {self.held_out_objective:.2g} "
                 "on samples left out"
@@ -190,7 +190,7 @@ class Diagnostics(MapDiagnostics):
         if self.n_connected_components > 1:
             consequence = (
                 "they were joined by the shortest edges between them, and distances across are guesses"
-                if self.graph == ISOMAP
+                if self.graph in GEODESIC
                 else "coordinates may tell the components apart instead of unfolding them"
             )
             cure = (

@@ -21,12 +21,16 @@ from polyfold._eigen import Whitening, whiten
 from polyfold._features import Features
 from polyfold._gram import GramPair
 from polyfold._ridge import RidgeCurve
+from polyfold.polymap import PolynomialMap
 
 #: Ridges that leave-one-out chooses from.
 RIDGES = 10.0 ** np.arange(-14, 0.5, 1.0)
 
 #: A sample that the fit passes through, to rounding, is not predicted by the others at all.
 NO_FREEDOM = 1e-10
+
+#: A coordinate that varies by less than this share of its size is constant.
+ROUNDING = 1e-14
 
 
 def shrink(penalty: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
@@ -219,3 +223,87 @@ def regress(
         spreads = np.sqrt(rated[:, 2] / rated[:, 3])
     total = np.square(T).sum(axis=0)
     return Regression(projection, white.whitening, alphas, rated[:, 0], rated[:, 1], spreads, total)
+
+
+@dataclass(frozen=True, eq=False)
+class TargetRegression:
+    """The regression of given coordinates on the features of their samples.
+
+    Attributes
+    ----------
+    white : WhitenedFeatures
+    regression : Regression
+        Of the coordinates in units of their deviation.
+    mean, deviation : ndarray of shape (n_targets,)
+        Of the coordinates.
+    """
+
+    white: WhitenedFeatures
+    regression: Regression
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    @property
+    def whitening(self) -> Whitening:
+        """Of the features."""
+        return self.white.whitening
+
+    @property
+    def curve(self) -> RidgeCurve:
+        """The share of the coordinates that each ridge misses on samples left out."""
+        return self.regression.curve
+
+    @property
+    def r2(self) -> NDArray[np.float64]:
+        """Share of the variance of each coordinate that the best ridge gives back."""
+        return self._explain(self.regression.fitted_missed)
+
+    @property
+    def left_out_r2(self) -> NDArray[np.float64]:
+        """The same for each sample left out of the regression."""
+        return self._explain(self.regression.missed)
+
+    def _explain(self, missed: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = self.regression.total
+        return np.asarray(1 - missed[self.curve.best] / np.where(total > 0, total, 1.0))
+
+    def write_map(self) -> PolynomialMap:
+        """Return the map in the unit of the coordinates."""
+        V, offset = self.white.to_monomials(self.regression.best_directions * self.deviation, self.mean)
+        features, frame = self.white.features, self.white.features.frame
+        return PolynomialMap(frame.shift, frame.scale, features.kind, features.degree, V, offset, frame.axes)
+
+
+def follow_targets(
+    features: Features,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    alpha: float | None,
+    *,
+    n_jobs: int | None,
+    verbose: int,
+) -> TargetRegression:
+    """Regress coordinates, each in units of its standard deviation so that all count alike.
+
+    Parameters
+    ----------
+    features : Features
+    targets : ndarray of shape (n_samples, n_targets)
+    weights : ndarray of shape (n_samples,)
+    alpha : float or None
+        The ridge; None chooses that with the smallest leave-one-out error.
+    n_jobs, verbose
+        Of the fit.
+    """
+    if not features.frame.variances.any():
+        raise ValueError("All samples of X are equal: no map can tell them apart.")
+    largest = np.abs(targets).max(axis=0)
+    scaled = targets / np.where(largest > 0, largest, 1.0)
+    mean = np.average(scaled, axis=0, weights=weights)
+    scaled -= mean
+    deviation = np.sqrt(np.average(np.square(scaled), axis=0, weights=weights))
+    deviation = np.where(deviation > ROUNDING, deviation, 1.0)
+    T = np.where(deviation == 1.0, 0.0, scaled / deviation) * np.sqrt(weights)[:, np.newaxis]
+    white = whiten_features(features, weights, 1, center=True, n_jobs=n_jobs, verbose=verbose)
+    regression = regress(white, T, alpha, n_jobs=n_jobs, verbose=verbose)
+    return TargetRegression(white, regression, mean * largest, deviation * largest)

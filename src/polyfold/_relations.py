@@ -15,7 +15,7 @@ from polyfold._graph import AffinityGraph, EquationGraph, Graph, check_affinity,
 from polyfold._neighborhoods import build_neighbor_graph, find_neighborhoods
 from polyfold._neighbors import count_components, estimate_dimension
 from polyfold._validation import check_choice
-from polyfold.objectives import GRAPHS, ISOMAP, OBJECTIVES
+from polyfold.objectives import GEODESIC, GRAPHS, ISOMAP_MUTUAL, OBJECTIVES
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,15 @@ def find_relations(
     )
     kept: Graph | GeodesicKernel
     if objective is None:
-        assert name == ISOMAP
-        kept = build_kernel(around.measured, around.neighbors, weights, random_state=random_state, **work)
+        assert name in GEODESIC
+        kept = build_kernel(
+            around.measured,
+            around.neighbors,
+            weights,
+            mutual=name == ISOMAP_MUTUAL,
+            random_state=random_state,
+            **work,
+        )
     else:
         kept = build_neighbor_graph(objective, around, weights, n_components, **work)
     return Relations(

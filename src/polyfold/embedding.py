@@ -51,7 +51,8 @@ class PolynomialEmbedding(MapTransformer):
         - "diffusion": the same with the density of the samples divided out (diffusion maps).
         - "isomap": distances along the neighbour graph, exact up to 3,000 samples and from 500 landmarks beyond.
           Coordinates are in the unit of X, unless their coefficients are orthonormal. Pieces of the graph are
-          joined, with a warning.
+          joined, with a warning. "isomap_mutual": along edges between samples that are each among the other's
+          neighbours, of which fewer short-cut a fold.
         - A symmetric affinity W of shape (n_samples, n_samples), sparse or an array: minimises
           ``½ Σ W_ij |y_i − y_j|²`` subject to ``Yᵀ diag(W 1) Y = I``.
         - A callable: given the samples, it returns (L, D), L with one row per equation and one column per sample

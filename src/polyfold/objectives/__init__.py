@@ -63,7 +63,8 @@ OBJECTIVES: dict[str, Objective] = {
     "diffusion": Objective(diffusion.build_equations, diffusion.prepare),
 }
 
-#: The one global method.
-ISOMAP = "isomap"
+#: The global methods: along edges to neighbours, and along edges between mutual neighbours.
+ISOMAP, ISOMAP_MUTUAL = "isomap", "isomap_mutual"
+GEODESIC = (ISOMAP, ISOMAP_MUTUAL)
 
-GRAPHS = (*OBJECTIVES, ISOMAP)
+GRAPHS = (*OBJECTIVES, *GEODESIC)

@@ -24,11 +24,18 @@ from polyfold.objectives.laplacian import square_lengths
 LEAST_EIGENVALUE = 1e-6
 
 
-def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp]) -> Any:
-    """Return the lengths of the edges of the neighbour graph, its pieces joined by the shortest edges that do."""
+def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp], *, mutual: bool = False) -> Any:
+    """Return the lengths of the edges of the neighbour graph, its pieces joined by the shortest edges that do.
+
+    A `mutual` graph keeps the edges between samples that are each among the other's neighbours. An edge that
+    short-cuts a fold mostly ends where samples are denser, and have nearer neighbours.
+    """
     n_samples, k = neighbors.shape
     lengths = np.sqrt(square_lengths(X, neighbors)).ravel()
     starts, ends = np.repeat(np.arange(n_samples), k), neighbors.ravel()
+    if mutual:
+        kept = np.isin(starts * n_samples + ends, ends * n_samples + starts)
+        starts, ends, lengths = starts[kept], ends[kept], lengths[kept]
     while True:
         shape = (n_samples, n_samples)
         graph = csr_array(coo_array((lengths, (starts, ends)), shape=shape))

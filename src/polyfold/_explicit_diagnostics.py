@@ -1,0 +1,102 @@
+"""What a fit that follows a learner's coordinates found out and chose, and the warnings that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold._diagnostics import MapDiagnostics, describe_map
+from polyfold._features import Features
+from polyfold._regression import TargetRegression
+from polyfold.polymap import PolynomialMap
+
+#: Below this leave-one-out R² a coordinate is not followed.
+LEAST_R2 = 0.7
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ExplicitDiagnostics(MapDiagnostics):
+    """Facts about a map that follows coordinates, and the choices made; prints as a report.
+
+    Attributes
+    ----------
+    learner : str
+        Class of what is followed, or "precomputed".
+    r2, left_out_r2 : ndarray of shape (n_components,)
+        Share of the variance of each coordinate that the map gives back, for the samples that it was learned from
+        and for each left out of the regression; minus infinity where samples are too few to leave one out.
+
+    And those of `MapDiagnostics`.
+    """
+
+    learner: str
+    r2: NDArray[np.float64]
+    left_out_r2: NDArray[np.float64]
+
+    def _list_lines(self) -> list[tuple[str, str]]:
+        return [
+            ("samples", self._describe_samples()),
+            ("follows", "coordinates as given" if self.learner == "precomputed" else self.learner),
+            ("columns", self._describe_axes()),
+            ("features", self._describe_features()),
+            ("ridge", self._describe_alpha()),
+            ("R²", f"{_list_figures(self.r2)} on training samples"),
+            ("R², left out", f"{_list_figures(self.left_out_r2)} for each sample left out of the regression"),
+        ]
+
+    def _describe_alpha(self) -> str:
+        if "alpha" not in self.chosen:
+            return f"{self.alpha:.3g} (given)"
+        without = self.alpha_curve[0, 1]
+        return (
+            f"{self.alpha:.2g} (auto: misses least of samples left out; without a ridge {without:.2g} is missed)"
+        )
+
+    def find_trouble(self) -> list[str]:
+        """Say what may spoil the map, each time with a cure."""
+        messages = super().find_trouble()
+        worst = int(np.argmin(self.left_out_r2))
+        if np.isinf(self.left_out_r2[worst]):
+            messages.append(
+                f"{self.n_samples} samples are too few to leave one out: whether the map is faithful is not "
+                'known. Add samples, lower `degree`, or use alpha="auto".'
+            )
+        elif self.left_out_r2[worst] < LEAST_R2:
+            messages.append(
+                f"The map does not follow {self._name_learner()}: coordinate {worst} has R² "
+                f"{self.left_out_r2[worst]:.2f} for samples left out ({self.r2[worst]:.2f} on training samples). "
+                "A polynomial is continuous and cannot follow where neighbours were torn apart into clusters. "
+                f"{self._advise(worst)}"
+            )
+        return messages
+
+    def _name_learner(self) -> str:
+        return "the coordinates given" if self.learner == "precomputed" else self.learner
+
+    def _advise(self, worst: int) -> str:
+        automatic = " and ".join(f'{name}="auto"' for name in ("alpha", "reduce") if name not in self.chosen)
+        if automatic and self.r2[worst] > LEAST_R2:
+            return f"Use {automatic}, lower `degree` or add samples."
+        return (
+            "Try another `degree`, more neighbours or a higher perplexity in the learner, one that keeps the data "
+            'in one piece (Isomap, or PolynomialEmbedding with graph="laplacian"), or fit each cluster on its own.'
+        )
+
+
+def _list_figures(figures: NDArray[np.float64]) -> str:
+    return ", ".join(f"{figure:.3f}" for figure in figures)
+
+
+def describe_regression(
+    features: Features, learned: PolynomialMap, regression: TargetRegression, *, learner: str, **settings: Any
+) -> ExplicitDiagnostics:
+    """Gather what the steps of a fit found; see :func:`polyfold._diagnostics.describe_map` for the settings."""
+    return ExplicitDiagnostics(
+        **describe_map(features, learned, regression.whitening, regression.curve, **settings),
+        learner=learner,
+        r2=regression.r2,
+        left_out_r2=regression.left_out_r2,
+    )

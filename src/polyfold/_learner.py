@@ -1,0 +1,68 @@
+"""Any manifold learner, asked for the coordinates of its training samples."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_array
+
+#: The `estimator` that stands for coordinates computed elsewhere.
+PRECOMPUTED = "precomputed"
+
+
+def is_precomputed(estimator: Any) -> bool:
+    """Say whether coordinates are given instead of an estimator."""
+    return isinstance(estimator, str) and estimator == PRECOMPUTED
+
+
+def make_learner(estimator: Any, random_state: Any) -> Any:
+    """Return a clone of the learner, with a seed where it has none; None for "precomputed"."""
+    if is_precomputed(estimator):
+        return None
+    is_learner = hasattr(estimator, "fit_transform") or hasattr(estimator, "fit")
+    if isinstance(estimator, type) or not is_learner:
+        raise ValueError(
+            f'`estimator` must be "{PRECOMPUTED}" or an object with `fit_transform`, or with `fit` and then '
+            f"`embedding_`, such as sklearn.manifold.Isomap(), got {estimator!r}."
+        )
+    learner = clone(estimator, safe=False)
+    parameters = learner.get_params(deep=False) if hasattr(learner, "get_params") else {}
+    if random_state is not None and "random_state" in parameters and parameters["random_state"] is None:
+        learner.set_params(random_state=random_state)
+    return learner
+
+
+def embed(learner: Any, X: Any, y: Any) -> NDArray[np.float64]:
+    """Fit the learner and return its coordinates of the samples, whichever way it has of giving them."""
+    if hasattr(learner, "fit_transform"):
+        coordinates = _call(learner.fit_transform, X, y)
+    else:
+        _call(learner.fit, X, y)
+        coordinates = getattr(learner, "embedding_", None)
+        if coordinates is None:
+            raise ValueError(
+                f"`estimator` must have `fit_transform`, or `embedding_` after `fit`: {type(learner).__name__} "
+                'has neither. Compute coordinates with it and use estimator="precomputed".'
+            )
+    return check_coordinates(coordinates, X.shape[0] if hasattr(X, "shape") else len(X), type(learner).__name__)
+
+
+def _call(method: Any, X: Any, y: Any) -> Any:
+    """Call with y where there is one and the method takes it: some learners have no such parameter."""
+    return method(X) if y is None or "y" not in signature(method).parameters else method(X, y)
+
+
+def check_coordinates(coordinates: ArrayLike, n_samples: int, source: str) -> NDArray[np.float64]:
+    """Return coordinates as an array of shape (n_samples, n_components)."""
+    array = check_array(coordinates, dtype=np.float64, ensure_2d=False, input_name=f"Coordinates of {source}")
+    array = array.reshape(-1, 1) if array.ndim == 1 else array
+    if array.ndim != 2 or len(array) != n_samples:
+        raise ValueError(
+            f"{source} gives coordinates of shape {array.shape} for {n_samples} samples: there must be one row "
+            "for each."
+        )
+    return np.asarray(array)
