@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from polyfold import datasets, metrics
     from polyfold.embedding import PolynomialEmbedding
     from polyfold.explicit import ExplicitEmbedding
+    from polyfold.kernel import KernelExtrapolation, NystromExtension
     from polyfold.polymap import PolynomialMap
     from polyfold.presets import LLTSA, LPP, NPE, NPP, NPPE, OLPP, ONPP, SNPPE
 
@@ -26,6 +27,8 @@ __all__ = [
     "ONPP",
     "SNPPE",
     "ExplicitEmbedding",
+    "KernelExtrapolation",
+    "NystromExtension",
     "PolynomialEmbedding",
     "PolynomialMap",
     "datasets",
@@ -42,6 +45,8 @@ _HOMES = {
     "ONPP": "polyfold.presets",
     "SNPPE": "polyfold.presets",
     "ExplicitEmbedding": "polyfold.explicit",
+    "KernelExtrapolation": "polyfold.kernel",
+    "NystromExtension": "polyfold.kernel",
     "PolynomialEmbedding": "polyfold.embedding",
     "PolynomialMap": "polyfold.polymap",
 }

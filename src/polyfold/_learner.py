@@ -36,7 +36,7 @@ def make_learner(estimator: Any, random_state: Any) -> Any:
     return learner
 
 
-def embed(learner: Any, X: Any, y: Any) -> NDArray[np.float64]:
+def embed(learner: Any, X: Any, y: Any, n_samples: int) -> NDArray[np.float64]:
     """Fit the learner and return its coordinates of the samples, whichever way it has of giving them."""
     if hasattr(learner, "fit_transform"):
         coordinates = _call(learner.fit_transform, X, y)
@@ -48,12 +48,12 @@ def embed(learner: Any, X: Any, y: Any) -> NDArray[np.float64]:
                 f"`estimator` must have `fit_transform`, or `embedding_` after `fit`: {type(learner).__name__} "
                 'has neither. Compute coordinates with it and use estimator="precomputed".'
             )
-    return check_coordinates(coordinates, X.shape[0] if hasattr(X, "shape") else len(X), type(learner).__name__)
+    return check_coordinates(coordinates, n_samples, type(learner).__name__)
 
 
 def _call(method: Any, X: Any, y: Any) -> Any:
-    """Call with y where there is one and the method takes it: some learners have no such parameter."""
-    return method(X) if y is None or "y" not in signature(method).parameters else method(X, y)
+    """Call with y where the method takes it: some learners have no such parameter."""
+    return method(X, y) if "y" in signature(method).parameters else method(X)
 
 
 def check_coordinates(coordinates: ArrayLike, n_samples: int, source: str) -> NDArray[np.float64]:
@@ -66,3 +66,26 @@ def check_coordinates(coordinates: ArrayLike, n_samples: int, source: str) -> ND
             "for each."
         )
     return np.asarray(array)
+
+
+def find_targets(estimator: Any, learner: Any, X: Any, y: Any, n_samples: int) -> NDArray[np.float64]:
+    """Return the learner's coordinates of the samples, or y where they are precomputed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        That asks for them, to be named in an error.
+    learner : estimator or None
+        None where coordinates are precomputed.
+    X : array-like of shape (n_samples, n_columns)
+    y : array-like or None
+    n_samples : int
+    """
+    if learner is not None:
+        return embed(learner, X, y, n_samples)
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} with estimator={PRECOMPUTED!r} requires y to be passed, but the target y "
+            "is None. Give the coordinates as y, one row for each sample."
+        )
+    return check_coordinates(y, n_samples, "y")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import validate_data
 
@@ -13,9 +12,9 @@ from polyfold._assembly import complete_map
 from polyfold._diagnostics import warn_about
 from polyfold._explicit_diagnostics import describe_regression
 from polyfold._features import build_features, check_polynomial
-from polyfold._learner import PRECOMPUTED, check_coordinates, embed, is_precomputed, make_learner
+from polyfold._learner import PRECOMPUTED, find_targets, is_precomputed, make_learner
 from polyfold._regression import follow_targets
-from polyfold._transformer import MapTransformer, TrainingSamples
+from polyfold._transformer import MapTransformer
 from polyfold._validation import check_alpha, check_boolean, list_automatic
 
 
@@ -143,7 +142,9 @@ class ExplicitEmbedding(MapTransformer):
         check_boolean("fit_inverse_transform", self.fit_inverse_transform)
         training = self._check_training_samples(X, sample_weight)
         learner = make_learner(self.estimator, self.random_state)
-        targets = self._find_targets(learner, training, y)
+        if y is not None and not training.kept.all():
+            y = _safe_indexing(y, training.kept)
+        targets = find_targets(self, learner, training.used_as_given, y, len(training.weights))
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         features = build_features(
             training.used,
@@ -177,20 +178,6 @@ class ExplicitEmbedding(MapTransformer):
         )
         warn_about(self.diagnostics_.find_trouble())
         return self
-
-    def _find_targets(self, learner: Any, training: TrainingSamples, y: ArrayLike | None) -> NDArray[np.float64]:
-        """Return the coordinates to follow, of the samples that are kept."""
-        n_samples = len(training.kept)
-        if learner is None:
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} with estimator={PRECOMPUTED!r} requires y to be passed, but the "
-                    "target y is None. Give the coordinates to follow as y, one row for each sample."
-                )
-            return check_coordinates(y, n_samples, "y")[training.kept]
-        if y is not None and not training.kept.all():
-            y = _safe_indexing(y, training.kept)
-        return embed(learner, training.used_as_given, y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,374 @@
+"""Implicit comparators: they keep the training set and place new samples through a kernel on it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.manifold import LocallyLinearEmbedding
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from polyfold._blocks import row_slices
+from polyfold._eigen import fix_signs
+from polyfold._extrapolation import choose_extrapolation, compute_kernel
+from polyfold._frame import build_frame
+from polyfold._learner import find_targets, is_precomputed, make_learner
+from polyfold._neighbors import choose_n_neighbors, estimate_dimension, find_exact_neighbors
+from polyfold._nystrom import learn_kernel
+from polyfold._transformer import FLOATS, EmbeddingTransformer
+from polyfold._validation import check_choice, check_integer, check_nonnegative, is_auto
+
+#: Graphs whose Nyström formula is known here.
+NYSTROM_GRAPHS = ("isomap", "laplacian", "lle")
+
+#: Bandwidths that leave-one-out chooses from, in units of the median distance between samples ...
+BANDWIDTHS = 2.0 ** np.arange(-4, 2.5, 1.0)
+
+#: ... and ε, in units of the kernel's diagonal.
+EPSILONS = 10.0 ** np.arange(-10, 0.5, 1.0)
+
+#: They are chosen on at most this many samples: each bandwidth costs an eigendecomposition.
+CHOICE_SAMPLES = 2000
+
+
+class ImplicitEmbedding(EmbeddingTransformer):
+    """An estimator that keeps its training samples, as standardised columns, to place others.
+
+    A subclass learns `samples_` and `embedding_` in `fit`, and has `_place`.
+    """
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> NDArray[np.floating[Any]]:
+        """Fit and return the coordinates of the training samples.
+
+        Parameters
+        ----------
+        X, y
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            For :class:`NystromExtension` equal to ``fit(X).transform(X)``; for :class:`KernelExtrapolation` too,
+            which with ε > 0 smooths the coordinates that it extends.
+        """
+        fitted: Self = self.fit(X, y)
+        return fitted.embedding_
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
+        """Place samples by their relation to each training sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples with the columns seen in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Coordinates, float32 where X is float32.
+        """
+        placed: NDArray[np.floating[Any]] = self._place(self._check_new_samples(X))
+        return placed
+
+    def _check_new_samples(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, reset=False, dtype=FLOATS))
+
+    def _keep_samples(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
+        """Check the training samples, keep them, and return them as they came."""
+        samples = np.asarray(validate_data(self, X, dtype=FLOATS, ensure_min_samples=2))
+        frame, _, _ = build_frame(samples, None, center=True, random_state=None)
+        if not frame.variances.any():
+            raise ValueError("All samples of X are equal: nothing tells them apart.")
+        self._shift, self._scale = frame.shift, frame.scale
+        self.samples_ = self._standardise(samples)  # as any other sample, to the bit
+        return samples
+
+    def _standardise(self, X: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return np.asarray(np.subtract(X, self._shift, dtype=np.float64) / self._scale)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class KernelExtrapolation(ImplicitEmbedding):
+    """Place new samples by kernel extrapolation, the comparator "KE" of the paper.
+
+    The embedding Y of the training samples, LLE's by default, is extended through a Gaussian kernel on the inputs:
+    ``y(x) = k₀(x)ᵀ (K₀ + εI)⁻¹ (Y − c) + c`` with ``k₀(x, x') = exp(−|x − x'|² / 2σ²)`` and c the mean of Y. It is
+    kernel ridge regression on Y.
+
+    Parameters
+    ----------
+    estimator : estimator, "precomputed" or None, default=None
+        The learner whose embedding is extended, as in :class:`ExplicitEmbedding`. None is scikit-learn's
+        LocallyLinearEmbedding with its defaults: 5 neighbours, 2 coordinates.
+    bandwidth : float or "auto", default="auto"
+        σ, in the unit of X. "auto" is that of 7, from 1/16 to 4 times the median distance of samples, with the
+        smallest leave-one-out error.
+    epsilon : float or "auto", default="auto"
+        ε. "auto" is that of 11, from 1e-10 to 1, with the smallest leave-one-out error.
+    random_state : int, RandomState instance or None, default=None
+        Seed for a learner that has a `random_state` and leaves it at None. None is a fixed seed for the default
+        learner and leaves others as they are.
+    verbose : int, default=0
+        1 shows progress on standard error.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples by the extension, equal to ``transform(X)``.
+    target_ : ndarray of shape (n_samples, n_components)
+        Their coordinates by the learner.
+    estimator_ : estimator or None
+        The fitted learner; None for "precomputed".
+    bandwidth_, epsilon_ : float
+        Those used.
+    left_out_r2_ : ndarray of shape (n_components,)
+        Share of the variance of each coordinate that is predicted for samples left out.
+    samples_ : ndarray of shape (n_samples, n_features)
+        The training samples, standardised: every new sample is compared with all of them.
+    coefficients_ : ndarray of shape (n_samples, n_components)
+        ``(K₀ + εI)⁻¹ (Y − c)``.
+    n_features_in_, feature_names_in_
+        As in :class:`PolynomialEmbedding`.
+
+    Notes
+    -----
+    For N training samples of n columns, `fit` costs the learner plus O(N³) for each of 7 bandwidths (chosen on at
+    most 2,000 samples, and one more factorisation beyond) and 24 N² bytes. `transform` costs O(N n) per sample
+    and needs the whole training set, where an explicit map of the same coordinates costs O(n r) and needs none:
+    see :class:`ExplicitEmbedding`. Far from all training samples every coordinate tends to its mean.
+
+    References
+    ----------
+    Vishwanathan, Borgwardt, Guttman, Smola, "Kernel extrapolation", Neurocomputing 69 (2006) 721-729.
+
+    Examples
+    --------
+    >>> from polyfold import KernelExtrapolation
+    >>> from polyfold.datasets import make_swiss_roll
+    >>> X, Z = make_swiss_roll(500, random_state=0)
+    >>> KernelExtrapolation().fit(X).transform(X[:3]).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        bandwidth: float | str = "auto",
+        epsilon: float | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.bandwidth = bandwidth
+        self.epsilon = epsilon
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit the learner, and the kernel that extends it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training samples.
+        y : array-like of shape (n_samples, n_components) or (n_samples,), default=None
+            For ``estimator="precomputed"`` the coordinates; otherwise passed on to a learner that takes it.
+
+        Returns
+        -------
+        self
+        """
+        bandwidth = None if is_auto(self.bandwidth) else _check_positive("bandwidth", self.bandwidth)
+        epsilon = None if is_auto(self.epsilon) else check_nonnegative("epsilon", self.epsilon)
+        given = self._keep_samples(X)
+        estimator = self.estimator
+        if estimator is None:
+            estimator = LocallyLinearEmbedding(n_components=min(2, given.shape[1]))
+        seed = 0 if self.estimator is None and self.random_state is None else self.random_state
+        learner = make_learner(estimator, seed)
+        self.target_ = find_targets(self, learner, X, y, len(given))
+        self.estimator_ = learner
+        self._mean = self.target_.mean(axis=0)
+        deviation = self.target_.std(axis=0)
+        T = (self.target_ - self._mean) / np.where(deviation > 0, deviation, 1.0)
+
+        S = self.samples_
+        drawn = np.sort(np.random.default_rng(0).permutation(len(S))[:CHOICE_SAMPLES])
+        squares = cdist(S[drawn], S[drawn], "sqeuclidean")
+        typical = float(np.sqrt(np.median(squares[squares > 0])))
+        widths = BANDWIDTHS * typical if bandwidth is None else np.array([bandwidth / self._scale])
+        epsilons = EPSILONS if epsilon is None else np.array([epsilon])
+        learned = choose_extrapolation(squares, T[drawn], widths, epsilons, verbose=self.verbose)
+        if len(drawn) < len(S):
+            squares = cdist(S, S, "sqeuclidean")
+            chosen = np.array([learned.width]), np.array([learned.epsilon])
+            learned = choose_extrapolation(squares, T, *chosen, verbose=self.verbose)
+        self._width = learned.width
+        self.bandwidth_ = learned.width * self._scale
+        self.epsilon_ = learned.epsilon
+        self.left_out_r2_ = 1 - learned.missed / len(T)
+        self.coefficients_ = learned.coefficients * deviation
+        self.embedding_ = self._place(given)
+        return self
+
+    def _place(self, samples: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        placed = np.empty((len(samples), self.coefficients_.shape[1]))
+        for rows in row_slices(len(samples), row_bytes=16 * len(self.samples_)):
+            squares = cdist(self._standardise(samples[rows]), self.samples_, "sqeuclidean")
+            placed[rows] = compute_kernel(squares, self._width) @ self.coefficients_ + self._mean
+        return placed.astype(samples.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = is_precomputed(self.estimator)
+        return tags
+
+
+def _check_positive(name: str, value: Any) -> float:
+    number = check_nonnegative(name, value, alternative='"auto" or ')
+    if number == 0:
+        raise ValueError(f'`{name}` must be "auto" or a number > 0, got {value!r}.')
+    return number
+
+
+class NystromExtension(ImplicitEmbedding):
+    """Place new samples by the Nyström formula, with the data-dependent kernel of the method.
+
+    The coordinates of LLE, Laplacian eigenmaps and Isomap are eigenvectors of a kernel K̃ that the training samples
+    define. The formula ``y(x) = Σ_i K̃(x, x_i) y_i / λ`` continues them to a new sample:
+
+    - "lle": the weights that rebuild x from its neighbours, applied to their coordinates;
+    - "laplacian": the mean of its neighbours' coordinates, weighted by a heat kernel, divided by the eigenvalue;
+    - "isomap": inner products of the geodesic distances of x, through its neighbours, as in scikit-learn's
+      ``Isomap.transform``.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of coordinates.
+    graph : {"lle", "laplacian", "isomap"}, default="lle"
+        The method that is extended.
+    n_neighbors : int or "auto", default="auto"
+        Neighbours of each sample; "auto" as in :class:`PolynomialEmbedding`.
+    n_jobs : int, default=None
+        Threads for the neighbour search and the geodesics.
+    random_state : int, RandomState instance or None, default=None
+        Seed of LLE's eigensolver; None is a fixed seed.
+    verbose : int, default=0
+        1 shows progress on standard error.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training samples by the method, equal to ``transform(X)``.
+    eigenvalues_ : ndarray of shape (n_components,)
+        λ of each coordinate; 1 for "lle", where they cancel.
+    n_neighbors_ : int
+        The number of neighbours used.
+    samples_ : ndarray of shape (n_samples, n_features)
+        The training samples, standardised: the neighbours of every new sample are searched among them.
+    n_features_in_, feature_names_in_
+        As in :class:`PolynomialEmbedding`.
+
+    Notes
+    -----
+    For N training samples of n columns, m coordinates and k neighbours, `transform` costs per sample the search,
+    O(N n) in many columns, and O(k² (n + k)) for "lle", O(N (n + m)) for "laplacian", O(N (k + m)) for "isomap".
+    It needs the whole training set, for "isomap" 8 N² bytes of geodesics too. A neighbour that changes moves a
+    sample by a jump. The explicit maps of the same graphs, ``PolynomialEmbedding(graph=...)``, do neither.
+
+    References
+    ----------
+    Bengio, Paiement, Vincent, Delalleau, Le Roux, Ouimet, "Out-of-sample extensions for LLE, Isomap, MDS,
+    Eigenmaps, and spectral clustering", NIPS 2003.
+
+    Examples
+    --------
+    >>> from polyfold import NystromExtension
+    >>> from polyfold.datasets import make_swiss_roll
+    >>> X, Z = make_swiss_roll(500, random_state=0)
+    >>> NystromExtension(graph="isomap", n_neighbors=8).fit(X).transform(X[:3]).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        graph: str = "lle",
+        n_neighbors: int | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Embed the training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training samples.
+        y : ignored
+            Present for the pipeline's sake.
+
+        Returns
+        -------
+        self
+        """
+        n_components = check_integer("n_components", self.n_components, 1)
+        check_choice("graph", self.graph, NYSTROM_GRAPHS)
+        given = self._keep_samples(X)
+        if n_components >= len(given):
+            raise ValueError(
+                f"`n_components` must be below the number of samples, got n_components={n_components} with "
+                f"n_samples={len(given)}. Lower `n_components` or add samples."
+            )
+        if self.graph == "lle" and n_components > given.shape[1]:
+            raise ValueError(
+                f'`n_components` must be at most the number of columns for graph="lle", got '
+                f"n_components={n_components} with n_features={given.shape[1]}."
+            )
+        work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        dimension = estimate_dimension(self.samples_, n_jobs=self.n_jobs)
+        number = choose_n_neighbors(self.n_neighbors, len(given), dimension, "exact")
+        neighbors = find_exact_neighbors(self.samples_, number, **work)
+        self._kernel = learn_kernel(self.graph, self.samples_, neighbors, random_state=self.random_state, **work)
+        coordinates, eigenvalues = self._kernel.find_coordinates(n_components)
+        if coordinates.shape[1] < n_components or eigenvalues.min() <= 0:
+            n_positive = int(np.count_nonzero(eigenvalues > 0))
+            raise ValueError(
+                f"`n_components`={n_components} exceeds the number of positive eigenvalues of the kernel, "
+                f"{n_positive}. Lower `n_components` or raise `n_neighbors`."
+            )
+        unit = self._scale if self.graph == "isomap" else 1.0
+        coordinates = coordinates * fix_signs(coordinates)
+        self._weights = coordinates / eigenvalues * unit
+        self.eigenvalues_ = eigenvalues * unit**2
+        self.n_neighbors_ = number
+        self.embedding_ = self._place(given)
+        return self
+
+    def _place(self, samples: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        placed = np.empty((len(samples), self._weights.shape[1]))
+        for rows in row_slices(len(samples), row_bytes=16 * len(self.samples_)):
+            placed[rows] = self._kernel.relate(self._standardise(samples[rows])) @ self._weights
+        return placed.astype(samples.dtype, copy=False)
