@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from polyfold.kernel import KernelExtrapolation, NystromExtension
     from polyfold.polymap import PolynomialMap
     from polyfold.presets import LLTSA, LPP, NPE, NPP, NPPE, OLPP, ONPP, SNPPE
+    from polyfold.suggestion import suggest
 
 __all__ = [
     "LLTSA",
@@ -33,6 +34,7 @@ __all__ = [
     "PolynomialMap",
     "datasets",
     "metrics",
+    "suggest",
 ]
 
 _HOMES = {
@@ -49,6 +51,7 @@ _HOMES = {
     "NystromExtension": "polyfold.kernel",
     "PolynomialEmbedding": "polyfold.embedding",
     "PolynomialMap": "polyfold.polymap",
+    "suggest": "polyfold.suggestion",
 }
 
 

@@ -257,14 +257,26 @@ def coranking_auc(X: ArrayLike, Y: ArrayLike, *, max_samples: int | None = 2000,
     if n_samples < 3:
         raise ValueError(f"The co-ranking AUC needs at least 3 samples, got {n_samples}.")
     chosen = _choose_samples(n_samples, max_samples, random_state)
-    # A sample is a common neighbour at scale K when the larger of its two ranks is at most K.
     counts = np.zeros(n_samples, dtype=np.int64)
     for rows in _distance_blocks(chosen, n_samples):
-        larger = np.maximum(_rank_others(X, rows), _rank_others(Y, rows))
-        counts += np.bincount(larger.ravel(), minlength=n_samples)
-    K = np.arange(1, n_samples - 1)
-    agreement = np.cumsum(counts[1:-1]) / (K * len(chosen))
-    above_chance = ((n_samples - 1) * agreement - K) / (n_samples - 1 - K)
+        counts += count_common(rank_others(X, rows), rank_others(Y, rows))
+    return average_agreement(counts, len(chosen), n_samples - 2)
+
+
+def count_common(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Count the samples that become common neighbours at each scale K, from two tables of ranks.
+
+    A sample is a common neighbour at scale K when the larger of its two ranks is at most K.
+    """
+    return np.bincount(np.maximum(first, second).ravel(), minlength=first.shape[1])
+
+
+def average_agreement(counts: NDArray[np.int64], n_chosen: int, max_neighbors: int) -> float:
+    """Return the mean of R_NX(K) over K = 1 … max_neighbors with weights 1/K, from counts of `n_chosen` samples."""
+    n_others = len(counts) - 1
+    K = np.arange(1, max_neighbors + 1)
+    agreement = np.cumsum(counts[1 : max_neighbors + 1]) / (K * n_chosen)
+    above_chance = (n_others * agreement - K) / (n_others - K)
     return float(np.average(above_chance, weights=1 / K))
 
 
@@ -341,7 +353,7 @@ def _distances_to_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDAr
     return np.asarray(squared)
 
 
-def _rank_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+def rank_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the rank of every sample seen from each of `rows`: 0 is itself, 1 the nearest."""
     order = np.argsort(_distances_to_others(X, rows), axis=1, kind="stable")
     ranks = np.empty_like(order)
