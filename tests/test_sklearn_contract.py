@@ -9,18 +9,38 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
+from sklearn.manifold import Isomap
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polyfold import LLTSA, LPP, NPE, NPPE, OLPP, ONPP, SNPPE, PolynomialEmbedding
+from polyfold import (
+    LLTSA,
+    LPP,
+    NPE,
+    NPPE,
+    OLPP,
+    ONPP,
+    SNPPE,
+    ExplicitEmbedding,
+    KernelExtrapolation,
+    NystromExtension,
+    PolynomialEmbedding,
+)
 from polyfold.datasets import make_swiss_roll
 from polyfold.objectives import GRAPHS
 
 NONLINEAR = [PolynomialEmbedding, NPPE, SNPPE]
 ESTIMATORS = [*NONLINEAR, NPE, ONPP, LPP, OLPP, LLTSA]
 GRAPHS_BEYOND_LLE = sorted({*GRAPHS} - {"lle"})
+
+EXPLICIT = [ExplicitEmbedding(Isomap()), ExplicitEmbedding("precomputed")]
+IMPLICIT = [
+    KernelExtrapolation(),
+    KernelExtrapolation("precomputed"),
+    *(NystromExtension(graph=graph) for graph in ("lle", "laplacian", "isomap")),
+]
 
 REASON = "a repeated sample is its own nearest neighbour, which a weighted one is not"
 WEIGHTS_ARE_NOT_REPEATS = {
@@ -34,13 +54,19 @@ WEIGHTS_ARE_NOT_REPEATS = {
 @pytest.mark.filterwarnings("ignore:.*samples are duplicates:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*polynomial features are linearly independent:UserWarning")
 @pytest.mark.filterwarnings("ignore:The map does not generalise:UserWarning")
+@pytest.mark.filterwarnings("ignore:The map does not follow:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*samples are too few to leave one out:UserWarning")
+@pytest.mark.filterwarnings("ignore:The number of connected components of the neighbors graph:UserWarning")
+@pytest.mark.filterwarnings("ignore:Changing the sparsity structure:scipy.sparse.SparseEfficiencyWarning")
 @parametrize_with_checks(
     [
         *(estimator() for estimator in ESTIMATORS),
         *(PolynomialEmbedding(graph=graph) for graph in GRAPHS_BEYOND_LLE),
         PolynomialEmbedding(constraint="orthogonal"),
+        *EXPLICIT,
+        *IMPLICIT,
     ],
-    expected_failed_checks=lambda estimator: WEIGHTS_ARE_NOT_REPEATS,
+    expected_failed_checks=lambda estimator: {} if estimator in IMPLICIT else WEIGHTS_ARE_NOT_REPEATS,
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
@@ -137,3 +163,36 @@ def test_verbose_shows_progress_on_standard_error_only(roll, capsys):
     assert "Gram pair" in shown.err
     NPPE(n_neighbors=10).fit(roll)
     assert capsys.readouterr().err == ""
+
+
+LEARNERS = [
+    ExplicitEmbedding(Isomap(n_neighbors=8), degree=3),
+    KernelExtrapolation(Isomap(n_neighbors=8)),
+    NystromExtension(graph="isomap", n_neighbors=8),
+]
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=lambda model: type(model).__name__)
+def test_followers_of_learners_are_transformers_too(model, roll):
+    frame = pd.DataFrame(roll, columns=["x", "y", "z"], index=np.arange(300) + 7)
+    fitted = clone(model).set_output(transform="pandas").fit(frame)
+    out = fitted.transform(frame)
+    name = type(model).__name__.lower()
+    assert list(out.columns) == list(fitted.get_feature_names_out()) == [f"{name}0", f"{name}1"]
+    assert (out.index == frame.index).all()
+    np.testing.assert_allclose(out, clone(model).fit_transform(roll), rtol=1e-7)
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.transform(frame[["z", "y", "x"]])
+    restored = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(restored.transform(frame), out)
+    single = clone(model).fit(roll.astype(np.float32))
+    assert single.transform(roll.astype(np.float32)).dtype == np.float32
+    polars = clone(model).set_output(transform="polars").fit_transform(pl.DataFrame(roll, schema=["x", "y", "z"]))
+    assert isinstance(polars, pl.DataFrame)
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=lambda model: type(model).__name__)
+def test_followers_of_learners_cross_validate(model):
+    X, y = load_wine(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), clone(model), StandardScaler(), LogisticRegression())
+    assert cross_val_score(pipeline, X, y).mean() > 0.8

@@ -272,7 +272,7 @@ def count_common(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[n
 
 
 def average_agreement(counts: NDArray[np.int64], n_chosen: int, max_neighbors: int) -> float:
-    """Return the mean of R_NX(K) over K = 1 … max_neighbors with weights 1/K, from counts of `n_chosen` samples."""
+    """Return the mean of R_NX(K) over K = 1 … max_neighbors with weights 1/K, from counts of some samples."""
     n_others = len(counts) - 1
     K = np.arange(1, max_neighbors + 1)
     agreement = np.cumsum(counts[1 : max_neighbors + 1]) / (K * n_chosen)

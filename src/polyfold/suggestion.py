@@ -18,6 +18,7 @@ from polyfold._blocks import show_progress
 from polyfold._frame import build_frame
 from polyfold._global import build_kernel
 from polyfold._learner import embed
+from polyfold._neighborhoods import TRIAL_ALPHA
 from polyfold._neighbors import find_exact_neighbors
 from polyfold._validation import check_integer, check_nonnegative
 from polyfold.embedding import PolynomialEmbedding
@@ -36,7 +37,7 @@ LOCAL_SHARE, LEAST_LOCAL = 0.05, 10
 
 #: Neighbours for geodesics, for those between mutual neighbours, and for local relations.
 GEODESIC_NEIGHBORS, MUTUAL_NEIGHBORS, LOCAL_NEIGHBORS = (5, 7, 10, 14, 20), (8, 10, 14, 20), (10, 30)
-LOCAL_GRAPHS = ("lle", "mlle", "ltsa", "laplacian")
+LOCAL_GRAPHS = ("lle", "mlle", "laplacian")
 
 #: t-SNE is followed up to this many samples and coordinates: beyond, it takes too long.
 TSNE_SAMPLES, TSNE_COMPONENTS = 5000, 3
@@ -151,10 +152,11 @@ def suggest(
 ) -> Suggestion:
     """Try a few kinds of map on held-out samples, and fit the best to all.
 
-    First, with degree 2, explicit maps of Isomap's coordinates (5 to 20 neighbours, also mutual ones), of t-SNE's, and of local graphs ("lle", "mlle", "ltsa", "laplacian", with 10 and 30 neighbours); then the best
-    three of these with degrees 1 and 3. A map is learned from three quarters of the samples and places the others.
-    What counts is how many of the nearest neighbours of a held-out sample, among all samples, are its nearest in
-    the embedding: R_NX(K), as in :func:`polyfold.metrics.coranking_auc`, averaged over K up to 5 % of the samples.
+    First, with degree 2, explicit maps of Isomap's coordinates (5 to 20 neighbours, also mutual ones), of t-SNE's,
+    and of local graphs ("lle", "mlle", "laplacian", with 10 and 30 neighbours); then the best three of
+    these with degrees 1 and 3. A map is learned from three quarters of the samples and places the others. What
+    counts is how many of the nearest neighbours of a held-out sample, among all samples, are its nearest in the
+    embedding: R_NX(K), as in :func:`polyfold.metrics.coranking_auc`, averaged over K up to 5 % of the samples.
     Only small neighbourhoods are compared, so that a surface that is rolled up may be unrolled.
 
     Parameters
@@ -216,14 +218,15 @@ def suggest(
 
 def _list_candidates(n_samples: int, n_components: int, seed: int) -> list[Any]:
     """Return the estimators of the first round, those first that are quick."""
-    few = min(n_samples, TRIAL_SAMPLES) // FOLD_SHARE
-    kinds = [(graph, k) for graph, numbers in _PLANS for k in numbers if k < few]
+    n_held_out = -(-min(n_samples, TRIAL_SAMPLES) // FOLD_SHARE)
+    n_kept = min(n_samples, TRIAL_SAMPLES) - n_held_out
+    kinds = [(graph, k) for graph, numbers in _PLANS for k in numbers if k < n_kept]
     maps: list[Any] = [
         PolynomialEmbedding(n_components, graph=graph, n_neighbors=k, degree=FIRST_DEGREE) for graph, k in kinds
     ]
     if n_samples <= TSNE_SAMPLES and n_components <= TSNE_COMPONENTS:
         # Less exaggeration than usual: pieces that were never torn apart need not be joined again.
-        learner = TSNE(n_components, perplexity=min(30, few), early_exaggeration=4, random_state=seed)
+        learner = TSNE(n_components, perplexity=min(30, n_held_out), early_exaggeration=4, random_state=seed)
         n_geodesic = sum(graph in GEODESIC for graph, _ in kinds)
         maps.insert(n_geodesic, ExplicitEmbedding(learner, degree=FIRST_DEGREE))
     return maps
@@ -251,8 +254,9 @@ class _Bench:
     def __init__(self, samples: NDArray[np.float64], n_components: int, seed: int, n_jobs: int | None) -> None:
         rng = np.random.default_rng(seed)
         drawn = np.sort(rng.permutation(len(samples))[:TRIAL_SAMPLES])
-        _, columns, _ = build_frame(samples[drawn], None, center=True, random_state=None)
-        assert columns is not None
+        frame, columns, _ = build_frame(samples[drawn], None, center=True, random_state=None)
+        if columns is None or not frame.variances.any():
+            raise ValueError("All samples of X are equal: nothing tells them apart.")
         self.X = columns
         self.n_components, self.n_jobs = n_components, n_jobs
         order = rng.permutation(self.n_samples)
@@ -292,7 +296,7 @@ class _Bench:
         if isinstance(estimator, PolynomialEmbedding) and estimator.graph not in GEODESIC:
             # As many neighbours for the samples that are left: neighbourhoods of the same size.
             number = round((1 - 1 / FOLD_SHARE) * float(estimator.n_neighbors))
-            fewer = clone(estimator).set_params(n_neighbors=max(number, 1), n_jobs=self.n_jobs)
+            fewer = clone(estimator).set_params(n_neighbors=max(number, 1), alpha=TRIAL_ALPHA, n_jobs=self.n_jobs)
             return lambda kept: fewer.fit(self.X[kept])
         key = f"{getattr(estimator, 'estimator', '')} {getattr(estimator, 'graph', '')}"
         key += f" {getattr(estimator, 'n_neighbors', '')}"
@@ -300,7 +304,14 @@ class _Bench:
             self._targets[key] = self._embed(estimator)
         targets = self._targets[key]
         follow = ExplicitEmbedding("precomputed", degree=estimator.degree, n_jobs=self.n_jobs)
-        return lambda kept: follow.fit(self.X[kept], targets[kept])
+
+        def fit(kept: NDArray[np.intp]) -> Any:
+            fitted = follow.fit(self.X[kept], targets[kept])
+            if fitted.diagnostics_.rank < self.n_components:
+                raise ValueError(f"Only {fitted.diagnostics_.rank} features are linearly independent.")
+            return fitted
+
+        return fit
 
     def _embed(self, estimator: Any) -> NDArray[np.float64]:
         """Return the coordinates that the estimator's learner gives to all samples."""
