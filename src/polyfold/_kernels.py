@@ -17,12 +17,58 @@ from numpy.typing import NDArray
 SIDE_BY_SIDE = 32
 
 
-def compile_loop(function: Callable[..., Any]) -> Callable[..., Any]:
+def compile_loop(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile `function`, keeping the machine code on disk where a cache folder can be written."""
     try:
-        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # numba found no folder to write the cache to
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
+
+
+def _project_rows(
+    rows: NDArray[Any], center: NDArray[Any], axes: NDArray[Any], projected: NDArray[np.float64]
+) -> None:
+    """Write the products of samples, less `center`, with axes, in the type of the samples.
+
+    Four samples and two axes at a time: as many sums as a processor holds. A sample beside others, or beside
+    itself where these run out, is treated alike.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_samples, n_columns)
+    center : ndarray of shape (n_columns,)
+    axes : ndarray of shape (n_axes, n_columns)
+        An even number of them.
+    projected : ndarray of shape (n_samples, n_axes)
+    """
+    last, n_columns = rows.shape[0] - 1, rows.shape[1]
+    four = np.empty((4, n_columns), rows.dtype)
+    for first in range(0, last + 1, 4):
+        for place in range(4):
+            row = rows[min(first + place, last)]
+            for j in range(n_columns):
+                four[place, j] = row[j] - center[j]
+        a, b, c, d = four[0], four[1], four[2], four[3]
+        for k in range(0, axes.shape[0], 2):
+            u, v = axes[k], axes[k + 1]
+            au = bu = cu = du = av = bv = cv = dv = rows.dtype.type(0)
+            for j in range(n_columns):
+                au += a[j] * u[j]
+                bu += b[j] * u[j]
+                cu += c[j] * u[j]
+                du += d[j] * u[j]
+                av += a[j] * v[j]
+                bv += b[j] * v[j]
+                cv += c[j] * v[j]
+                dv += d[j] * v[j]
+            projected[first, k], projected[first, k + 1] = au, av
+            projected[min(first + 1, last), k], projected[min(first + 1, last), k + 1] = bu, bv
+            projected[min(first + 2, last), k], projected[min(first + 2, last), k + 1] = cu, cv
+            projected[min(first + 3, last), k], projected[min(first + 3, last), k + 1] = du, dv
+
+
+#: Sums may be taken in any order, so that they can be vectors; in which is decided once, when this is compiled.
+project_rows = compile_loop(_project_rows, fastmath={"reassoc", "contract", "nsz"})
 
 
 def _fill_monomials(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,12 @@ BLOCK_BYTES = 2**22
 
 #: Samples beyond this scale are divided by it before anything else.
 LARGE_SCALE = 1e200
+
+#: Float32 samples are projected in float32 where centre and scale are below this, and the scale above its inverse.
+SINGLE_RANGE = 1e30
+
+#: The axes as rows, the centre, its rounding in the axes, and the unit of samples.
+Projection = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], float]
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -85,6 +91,7 @@ class PolynomialMap:
     axes: NDArray[np.float64] | None = None
     domain: Domain | None = None
     decoder: PolynomialMap | None = None
+    _oriented: dict[str, Projection] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check_choice("basis", self.basis, BASES)
@@ -120,7 +127,7 @@ class PolynomialMap:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: pickle would bring the arrays back writable.
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
 
     def __repr__(self) -> str:
         through = "" if self.axes is None else f" -> {self.n_axes} principal axes"
@@ -168,7 +175,8 @@ class PolynomialMap:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_inputs)
-            Numbers. Computed in float64 whatever the type. Sparse where the map has `axes`.
+            Numbers. Sparse where the map has `axes`. Float32 is multiplied with the axes in float32; all else is
+            computed in float64.
 
         Returns
         -------
@@ -346,13 +354,42 @@ class PolynomialMap:
             if issparse(X):
                 assert self.axes is not None
                 return np.asarray((X.astype(np.float64) @ self.axes - center @ self.axes) / self.scale)
-            located = X.astype(np.float64, order="C")
-            located -= center
-            if self.axes is None:
-                return np.asarray(np.divide(located, self.scale, out=located))
-            if self.scale < LARGE_SCALE:  # dividing is cheaper after the product, which may be beyond range
-                return np.asarray(located @ self.axes / self.scale)
-            return np.asarray(located / self.scale @ self.axes)
+            if self.axes is not None:
+                return self._project(X, center)
+            located = np.subtract(X, center, dtype=np.float64, order="C")
+            return np.asarray(np.divide(located, self.scale, out=located))
+
+    def _project(self, X: NDArray[Any], center: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return dense samples less `center` in the axes, multiplied in float32 where they are float32."""
+        from polyfold._kernels import project_rows
+
+        kind = "single" if X.dtype == np.float32 else "double"
+        if center is not self.shift:
+            projection = self._orient_axes(kind, center)
+        else:
+            projection = self._oriented.get(kind) or self._orient_axes(kind, center)
+            self._oriented[kind] = projection
+        axes, origin, rest, unit = projection
+        rows: NDArray[Any] = np.ascontiguousarray(X, dtype=axes.dtype)
+        projected = np.empty((len(rows), len(axes)))
+        project_rows(rows if unit == 1.0 else rows / unit, origin, axes, projected)
+        projected -= rest
+        projected /= self.scale / unit
+        return projected if len(axes) == self.n_axes else np.ascontiguousarray(projected[:, : self.n_axes])
+
+    def _orient_axes(self, kind: str, center: NDArray[np.float64]) -> Projection:
+        """Return the axes as rows, an even number, and the centre, both in one type; and what is left to take off.
+
+        The last is the centre's rounding in the axes. And the unit of samples: products of huge ones overflow.
+        """
+        assert self.axes is not None
+        in_range = max(np.abs(center).max(), self.scale, 1 / self.scale) < SINGLE_RANGE
+        dtype = np.float32 if kind == "single" and in_range else np.float64
+        unit = self.scale if self.scale > LARGE_SCALE else 1.0
+        origin: NDArray[Any] = (center / unit).astype(dtype)
+        axes = np.pad(self.axes, ((0, 0), (0, self.n_axes % 2)))
+        rest = (center / unit - origin) @ axes
+        return np.ascontiguousarray(axes.T, dtype=dtype), origin, rest, unit
 
     def _measure(self, X: Any, center: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return samples less `center` in the map's variables, and their squared lengths in all columns."""
