@@ -35,11 +35,11 @@ def follow_isomap(seed):
 
 def follow_umap(seed):
     """Return trustworthiness by UMAP's own step and by the map, and both models."""
-    from umap import UMAP
-
     X, _, unseen, _ = draw_split(seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # UMAP's, of its single thread
+        warnings.simplefilter("ignore")  # UMAP's, of its single thread and of what it imports
+        from umap import UMAP
+
         model = ExplicitEmbedding(UMAP(n_components=3, random_state=seed)).fit(X)
         learner = model.estimator_
         theirs = trustworthiness(unseen, learner.transform(unseen), n_neighbors=10)

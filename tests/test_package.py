@@ -82,5 +82,15 @@ def test_examples_of_the_family_run():
     assert namespace["J"].shape == (5, 2, 3)
 
 
+def test_examples_of_learners_run():
+    namespace = run_examples(ROOT / "docs" / "any-learner.md")
+    assert namespace["rho"] < 0.02
+    assert namespace["placed"].shape == (2000, 2)
+
+
+def test_examples_of_the_choice_run():
+    assert run_examples(ROOT / "docs" / "which-one.md")["Y"].shape == (5, 2)
+
+
 def test_changelog_has_this_version():
     assert f"## [{polyfold.__version__}]" in (ROOT / "CHANGELOG.md").read_text()

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from explicit_faces import follow_isomap, follow_umap
 from isomap_faces import measure_split as measure_faces
 from joblib import Parallel, delayed
 from real_data import SETS, draw_split, load_zeros, measure_split, spread
@@ -105,6 +106,26 @@ def test_explicit_isomap_knows_light_pan_and_tilt(seed):
     theirs, ours, _, explicit = measure_faces(seed)
     assert (ours >= theirs - 0.02).all()
     assert explicit.map_.nbytes < 500_000
+
+
+@needs("isomap")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_map_of_isomap_knows_light_pan_and_tilt(seed):
+    """As well as Isomap's own out-of-sample step."""
+    theirs, ours, _, explicit = follow_isomap(seed)
+    assert (ours >= theirs - 0.02).all()
+    assert (explicit.diagnostics_.left_out_r2 > 0.97).all()
+
+
+@pytest.mark.slow
+@needs("isomap")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_map_of_umap_keeps_neighbours(seed):
+    """As well as UMAP's own out-of-sample step, less 0.02."""
+    pytest.importorskip("umap", reason="pip install 'polyfold[umap]'", exc_type=ImportError)
+    theirs, ours, _, explicit = follow_umap(seed)
+    assert ours >= theirs - 0.02
+    assert (explicit.diagnostics_.left_out_r2 > 0.95).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

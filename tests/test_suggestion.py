@@ -184,12 +184,12 @@ def test_faces_get_a_map_that_knows_light_pan_and_tilt():
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert np.mean([measure_faces(seed)[1] for seed in range(5)]) >= 0.88
+        assert np.mean([measure_faces(seed)[1] for seed in range(3)]) >= 0.88
 
 
 @pytest.mark.slow
 @needs("usps", "frey")
-@pytest.mark.parametrize(("name", "seeds", "least"), [("zeros", range(5), 0.875), ("frey", range(2), 0.90)])
+@pytest.mark.parametrize(("name", "seeds", "least"), [("zeros", range(3), 0.875), ("frey", range(1), 0.90)])
 def test_unseen_images_keep_their_neighbours(name, seeds, least):
     from suggestions import measure_images
 
