@@ -57,12 +57,21 @@ def implicit_embedding(M, D, m):
     return Y
 
 
-def isomap_kernel(X, k):
-    """Floyd & Warshall's shortest paths, double-centred."""
+def isomap_kernel(X, k, mutual=False):
+    """Floyd & Warshall's shortest paths along edges to neighbours, or to mutual ones, double-centred.
+
+    Pieces are joined by Kruskal's shortest edges.
+    """
     distances = np.full((len(X), len(X)), np.inf)
     lengths = cdist(X, X)
-    for i, neighbors in enumerate(nearest(X, k)):
-        distances[i, neighbors] = distances[neighbors, i] = lengths[i, neighbors]
+    near = [set(neighbors) for neighbors in nearest(X, k)]
+    piece = np.arange(len(X))
+    edges = [(i, j) for i in range(len(X)) for j in near[i] if not mutual or i in near[j]]
+    pairs = sorted(((i, j) for i in range(len(X)) for j in range(i)), key=lambda pair: lengths[pair])
+    for position, (i, j) in enumerate([*edges, *pairs]):
+        if position < len(edges) or piece[i] != piece[j]:
+            distances[i, j] = distances[j, i] = lengths[i, j]
+            piece[piece == piece[j]] = piece[i]
     np.fill_diagonal(distances, 0)
     for via in range(len(X)):
         distances = np.minimum(distances, distances[:, [via]] + distances[[via]])

@@ -22,12 +22,14 @@ def standardise(X):
     return Z / np.sqrt(np.square(Z).sum(axis=1).mean())
 
 
+@pytest.mark.parametrize("mutual", [False, True])
+@pytest.mark.parametrize("k", [3, K])  # 3 leave pieces to be joined
 @pytest.mark.parametrize("X", [ROLL, make_twin_peaks(150, random_state=1)[0]])
-def test_kernel_is_that_of_all_shortest_paths(X):
-    graph = build_distance_graph(X, graph_oracles.nearest(X, K))
+def test_kernel_is_that_of_all_shortest_paths(X, k, mutual):
+    graph = build_distance_graph(X, graph_oracles.nearest(X, k), mutual=mutual)
     squares = measure_geodesics(graph, np.arange(len(X)), n_jobs=2, verbose=0)
     kernel = center_exactly(squares, np.full(len(X), 1 / len(X)))
-    expected = graph_oracles.isomap_kernel(X, K)
+    expected = graph_oracles.isomap_kernel(X, k, mutual=mutual)
     np.testing.assert_allclose(kernel, expected, atol=1e-10 * np.abs(expected).max())
 
 
