@@ -15,6 +15,7 @@ kept      what must be kept to place digits
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from pathlib import Path
 
@@ -67,14 +68,14 @@ def measure_roll(fit, seed):
     X, _ = make_swiss_roll(1000, random_state=seed)
     unseen, truth = make_swiss_roll(2000, random_state=1000 + seed)
     Y = fit(X, 2).transform(unseen)
-    return [residual_variance(Y, truth)], Y, truth[:, 0]
+    return [residual_variance(Y, truth)], Y, truth[:, 0], None
 
 
 def measure_faces(fit, seed):
     X, truth, unseen, unseen_truth = draw_faces(seed)
     model = fit(X, 3)
     Y = model.transform(unseen)
-    return [predict_truth(model.transform(X), truth, Y, unseen_truth).mean()], Y, unseen_truth[:, 1]
+    return [predict_truth(model.transform(X), truth, Y, unseen_truth).mean()], Y, unseen_truth[:, 1], None
 
 
 def measure_digits(fit, seed):
@@ -82,7 +83,7 @@ def measure_digits(fit, seed):
     model = fit(X, 2)
     Y = model.transform(unseen)
     accuracy = KNeighborsClassifier(10).fit(model.transform(X), y).score(Y, unseen_y)
-    return [trustworthiness(unseen, Y, n_neighbors=10), accuracy], Y, unseen_y
+    return [trustworthiness(unseen, Y, n_neighbors=10), accuracy], Y, unseen_y, model
 
 
 def find_experiments():
@@ -100,18 +101,17 @@ def find_experiments():
     return experiments
 
 
-def measure_costs():
-    """Return the time and the bytes that each method needs to place digits."""
-    X, _, unseen, _ = split_digits(0)
-    models = [fit(X, 2) for fit in METHODS.values()]
+def measure_costs(models):
+    """Return the time and the bytes that each model needs to place digits."""
+    unseen = split_digits(0)[2]
     columns = np.random.default_rng(0).normal(size=(64, 2))
     actions = [lambda: unseen @ columns, *(lambda m=m: m.transform(unseen) for m in models)]
     seconds = measure_times(actions, 10)
     return seconds[1:] / seconds[0], [count_kept(model) for model in models]
 
 
-def print_table(figures, names):
-    times, kept = measure_costs()
+def print_table(figures, names, models):
+    times, kept = measure_costs(models)
     print(f"| | {' | '.join(names)} | time | kept |")
     print("|---" * (len(names) + 3) + "|")
     for position, (method, rows) in enumerate(figures.items()):
@@ -160,14 +160,17 @@ def main():
     warnings.simplefilter("ignore")
     experiments = find_experiments()
     names = [name for group in experiments for name in group]
-    figures, placed = {}, {}
+    figures, placed, models = {}, {}, []
     for method, fit in METHODS.items():
         figures[method] = []
         for seed in range(arguments.splits):
             results = [measure(fit, seed) for measure in experiments.values()]
             figures[method].append([figure for result in results for figure in result[0]])
-            placed.setdefault(method, [result[1:] for result in results])
-    print_table(figures, names)
+            placed.setdefault(method, [result[1:3] for result in results])
+            if seed == 0:
+                models.append(results[-1][3])
+            print(f"{method}, split {seed}", file=sys.stderr)
+    print_table(figures, names, models)
     draw(placed, arguments.figure)
 
 

@@ -321,12 +321,45 @@ def test_a_map_that_cannot_follow_torn_pieces_warns(seed):
     assert whole.diagnostics_.left_out_r2.min() > 0.95
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("degree", [2, 3])
+def test_pieces_that_were_moved_apart_in_order_warn_too(degree, seed):
+    """Each coordinate is followed from afar, R² above 0.9, and nothing within the pieces."""
+    X, Z = make_swiss_roll(600, random_state=seed)
+    apart = Z + np.outer(200 * (Z[:, 0] > np.median(Z[:, 0])), [1, 0])
+    with pytest.warns(UserWarning, match="follows the coordinates given from afar only"):
+        model = ExplicitEmbedding("precomputed", degree=degree).fit(X, apart)
+    assert model.diagnostics_.left_out_r2.min() > 0.9
+    assert model.diagnostics_.local_r2 < 0
+    assert ExplicitEmbedding("precomputed", degree=degree).fit(X, Z).diagnostics_.local_r2 > 0.9
+
+
+def test_local_r2_is_that_of_each_neighbourhood_about_its_mean(roll):
+    X, Z = roll
+    model = ExplicitEmbedding("precomputed", degree=2).fit(X, Z)
+    T, F = (S / Z.std(axis=0) for S in (Z, model.embedding_))
+    missed = varied = 0.0
+    for i in range(300):
+        near = np.argsort(np.linalg.norm(T - T[i], axis=1))[:15]
+        missed += np.square((T - F)[near] - (T - F)[near].mean(axis=0)).sum()
+        varied += np.square(T[near] - T[near].mean(axis=0)).sum()
+    assert model.diagnostics_.local_r2 == pytest.approx(1 - missed / varied, abs=1e-9)
+
+
+def test_a_sample_that_only_itself_determines_is_not_left_out():
+    X, Z = make_swiss_roll(200, random_state=0)
+    X[0] = 1e4
+    with pytest.warns(UserWarning, match="cannot be left out|carries|independent"):
+        model = ExplicitEmbedding("precomputed", degree=2, alpha=0.0).fit(X, Z)
+    assert model.diagnostics_.left_out_r2.max() < 0.5
+
+
 def test_too_many_features_without_a_ridge_say_that_nothing_is_known():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 6)), rng.normal(size=(20, 2))
-    with pytest.warns(UserWarning, match="too few to leave one out|linearly independent") as caught:
+    with pytest.warns(UserWarning, match="cannot be left out|linearly independent") as caught:
         model = ExplicitEmbedding("precomputed", degree=2, alpha=0.0, reduce=None).fit(X, Y)
-    assert any("too few to leave one out" in str(each.message) for each in caught)
+    assert any("cannot be left out" in str(each.message) for each in caught)
     assert np.isinf(model.diagnostics_.left_out_r2).all()
     np.testing.assert_allclose(model.embedding_, Y, atol=1e-6)
 
@@ -336,7 +369,8 @@ def test_the_report_says_what_was_followed_and_how_well(roll):
     report = repr(ExplicitEmbedding(Isomap(n_neighbors=8), degree=3).fit(X).diagnostics_)
     for part in ("follows              Isomap", "R², left out", "19 monomials", "auto: misses least"):
         assert part in report
-    assert "given)" in repr(ExplicitEmbedding(Isomap(n_neighbors=8), alpha=1e-3).fit(X).diagnostics_)
+    assert "R², nearby" in report
+    assert "given)" in repr(ExplicitEmbedding(Isomap(n_neighbors=8), degree=3, alpha=1e-9).fit(X).diagnostics_)
 
 
 # ------------------------------------------------------------------------------------------- bad input
@@ -377,6 +411,47 @@ def test_a_learner_that_gives_no_coordinates_is_named(roll):
 def test_coordinates_that_cannot_be_followed(targets, match, roll):
     with pytest.raises(ValueError, match=match):
         ExplicitEmbedding("precomputed").fit(roll[0], targets)
+
+
+@pytest.mark.filterwarnings("ignore:The map:UserWarning")
+def test_coordinates_of_deviation_one_are_not_constant(roll):
+    X, Z = roll
+    sides = np.where(Z[:, 0] > np.median(Z[:, 0]), 1.0, -1.0)
+    model = ExplicitEmbedding("precomputed", degree=1).fit(X, sides)
+    other = ExplicitEmbedding("precomputed", degree=1).fit(X, sides + 1)
+    np.testing.assert_allclose(model.diagnostics_.left_out_r2, other.diagnostics_.left_out_r2, atol=1e-9)
+    np.testing.assert_allclose(model.embedding_ + 1, other.embedding_, atol=1e-9)
+
+
+class Plain:
+    """A learner that knows nothing of scikit-learn."""
+
+    def fit_transform(self, X):
+        return X[:, :2] ** 2
+
+
+def test_learners_that_are_no_estimators_or_overwrite_their_input(roll):
+    X, _ = roll
+    np.testing.assert_allclose(ExplicitEmbedding(Plain()).fit(X).embedding_, X[:, :2] ** 2, atol=1e-8)
+    careless = make_pipeline(StandardScaler(copy=False), PCA(2))
+    ours = ExplicitEmbedding(careless, degree=1).fit(X.copy())
+    np.testing.assert_allclose(ours.embedding_, ours.target_, atol=1e-9)
+    assert "ExplicitEmbedding" in ExplicitEmbedding("foo")._repr_html_()
+
+
+def test_the_seed_reaches_a_step_of_a_pipeline(roll):
+    learner = make_pipeline(StandardScaler(), TSNE(max_iter=250, init="random"))
+    model = ExplicitEmbedding(learner, degree=3, random_state=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(model.fit(roll[0]).target_, model.fit(roll[0]).target_)
+
+
+def test_y_of_another_length_with_weights(roll):
+    weights = np.ones(300)
+    weights[0] = 0
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ExplicitEmbedding("precomputed").fit(roll[0], roll[1][:100], weights)
 
 
 def test_equal_samples_and_constant_coordinates(roll):

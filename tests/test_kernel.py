@@ -7,6 +7,8 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 from sklearn.neighbors import kneighbors_graph
 
@@ -107,13 +109,52 @@ def test_far_samples_tend_to_the_mean(roll):
     [
         ({"bandwidth": 0}, '`bandwidth` must be "auto" or a number > 0, got 0'),
         ({"bandwidth": "wide"}, "`bandwidth` must be"),
-        ({"epsilon": -1}, "`epsilon` must be"),
+        ({"epsilon": -1}, '`epsilon` must be "auto" or a finite number >= 0'),
+        ({"epsilon": 0}, '`epsilon` must be "auto" or a number >= 1e-14, got 0'),
         ({"estimator": "lle"}, "`estimator` must be"),
     ],
 )
 def test_parameters_of_the_kernel_are_checked(parameters, match, roll):
     with pytest.raises(ValueError, match=match):
         KernelExtrapolation(**{"estimator": "precomputed", **parameters}).fit(*roll)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200])
+def test_the_unit_of_coordinates_does_not_matter(factor, roll, unseen):
+    X, Z = roll
+    Z = Z / np.abs(Z).max()
+    base = KernelExtrapolation("precomputed").fit(X, Z)
+    scaled = KernelExtrapolation("precomputed").fit(X, Z * factor)
+    np.testing.assert_allclose(scaled.transform(unseen) / factor, base.transform(unseen), rtol=1e-6)
+    np.testing.assert_allclose(scaled.left_out_r2_, base.left_out_r2_, atol=1e-9)
+    constant = KernelExtrapolation("precomputed").fit(X, np.column_stack([Z[:, 0], np.full(300, 0.1)]))
+    np.testing.assert_allclose(constant.transform(unseen)[:, 1], 0.1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-200, 1e200])
+def test_bandwidths_beyond_all_samples(bandwidth, roll):
+    X, Z = roll
+    model = KernelExtrapolation("precomputed", bandwidth=bandwidth, epsilon=1e-3).fit(X, Z)
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_a_few_samples():
+    for n_samples in (3, 4):
+        X = np.random.default_rng(0).normal(size=(n_samples, 3))
+        assert KernelExtrapolation().fit(X).embedding_.shape == (n_samples, 2)
+
+
+@pytest.mark.parametrize("model", [KernelExtrapolation(), NystromExtension(graph="isomap", n_neighbors=8)])
+def test_a_fit_that_fails_leaves_the_last_one_whole(model, roll, unseen):
+    fitted = clone(model).fit(roll[0])
+    before = fitted.transform(unseen)
+    with pytest.raises(ValueError, match=r"must be|`estimator`"):
+        fitted.set_params(**({"graph": "x"} if hasattr(model, "graph") else {"estimator": "x"})).fit(roll[0][:50])
+    with pytest.raises(ValueError, match="minimum of 2"):
+        fitted.set_params(**model.get_params()).fit(roll[0][:1])
+    np.testing.assert_array_equal(fitted.transform(unseen), before)
+    with pytest.raises(NotFittedError):
+        clone(model).transform(unseen)
 
 
 # ------------------------------------------------------------------------------------ Nyström extension
@@ -211,8 +252,7 @@ def test_laplacian_averages_neighbours_over_the_eigenvalue(surface):
 def test_training_samples_keep_their_coordinates(graph, size):
     X, _ = make_swiss_roll(size, random_state=2)
     model = NystromExtension(graph=graph, n_neighbors=10).fit(X)
-    own = model._weights * model.eigenvalues_ / (model._scale if graph == "isomap" else 1)
-    own = own / (model._scale if graph == "isomap" else 1)
+    own = model._weights * model.eigenvalues_ / (model._frame.scale**2 if graph == "isomap" else 1)
     np.testing.assert_allclose(model.transform(X), own, atol=1e-9 * np.abs(own).max())
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
     moved = X + 1e-6 * np.random.default_rng(0).normal(size=X.shape)
@@ -243,6 +283,43 @@ def test_the_unit_and_the_type_of_samples(graph, roll, unseen):
 def test_far_samples_have_coordinates(graph, roll):
     placed = NystromExtension(graph=graph, n_neighbors=10).fit(roll[0]).transform(roll[0][:5] + 1e6)
     assert np.isfinite(placed).all()
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_samples_beyond_range_are_told(graph, roll):
+    model = NystromExtension(graph=graph, n_neighbors=10).fit(roll[0])
+    far = np.vstack([roll[0][:1], np.full((1, 3), 1e308)])
+    with pytest.raises(ValueError, match="Row 1 of X is finite but so far from the training samples"):
+        model.transform(far)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_huge_samples(graph, roll):
+    fitted = NystromExtension(graph=graph, n_neighbors=10).fit(roll[0] * 1e200)
+    assert np.isfinite(fitted.embedding_).all()
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_pieces_are_warned_of(graph):
+    X, _ = make_blobs(200, 3, centers=4, cluster_std=0.1, random_state=0)
+    with pytest.warns(UserWarning, match="4 connected components.*Raise `n_neighbors` above 5"):
+        NystromExtension(graph=graph, n_neighbors=5).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:The neighbour graph has:UserWarning")
+def test_duplicates_are_one_sample_to_lle():
+    X = np.repeat(make_swiss_roll(120, random_state=1)[0], 2, axis=0)
+    model = NystromExtension(graph="lle", n_neighbors=12).fit(X)
+    own = model._weights.reshape(120, 2, 2)
+    np.testing.assert_allclose(model.transform(X)[::2], own.mean(axis=1), atol=1e-9)
+    many = np.repeat(X[::2], 5, axis=0)  # neighbours all alike: the quick eigensolver gives up
+    assert np.isfinite(NystromExtension(graph="lle", n_neighbors=4).fit(many).embedding_).all()
+
+
+def test_the_same_coordinates_in_every_run():
+    X, _ = make_swiss_roll(400, random_state=0)
+    first, second = (NystromExtension(graph="lle", n_neighbors=10).fit(X).embedding_ for _ in range(2))
+    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize(

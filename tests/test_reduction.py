@@ -120,11 +120,42 @@ def test_rotation_of_many_columns_changes_nothing(reduce, alpha):
         np.testing.assert_allclose(again.embedding_, Y, atol=1e-7)
 
 
-def test_batches_get_the_same_to_rounding():
-    learned = NPPE(reduce=10).fit(SHEET).map_
-    whole = learned.transform(SHEET)
-    single = np.concatenate([learned.transform(SHEET[i : i + 1]) for i in range(50)])
-    np.testing.assert_allclose(single, whole[:50], atol=1e-13 * np.abs(whole).max())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_axes", [1, 9, 10])
+def test_batches_get_the_same_bits(n_axes, dtype):
+    learned = NPPE(n_components=1, reduce=n_axes).fit(SHEET).map_
+    samples = SHEET.astype(dtype)
+    whole = learned.transform(samples)
+    for size in range(1, 10):
+        for start in (0, 3):
+            batch = samples[start : start + size]
+            np.testing.assert_array_equal(learned.transform(batch), whole[start : start + size])
+            np.testing.assert_array_equal(learned.transform(np.asfortranarray(batch)), whole[start : start + size])
+    np.testing.assert_array_equal(learned.transform(samples[::-1]), whole[::-1])
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e5])
+def test_float32_is_as_good_as_its_digits(shift):
+    samples = (SHEET + shift).astype(np.float32)
+    learned = NPPE(reduce=10).fit(samples.astype(np.float64)).map_
+    exact = learned.transform(samples.astype(np.float64))
+    single = learned.transform(samples)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, exact, atol=5e-6 * np.abs(exact).max())
+    located = (samples.astype(np.float64) - learned.shift) @ learned.axes / learned.scale
+    np.testing.assert_allclose(learned._locate(samples, learned.shift), located, atol=2e-6 * np.abs(located).max())
+    np.testing.assert_allclose(learned._locate(samples.astype(np.float64), learned.shift), located, atol=1e-12)
+    np.testing.assert_allclose(
+        learned.extrapolation(samples), learned.extrapolation(samples.astype(np.float64)), rtol=1e-3
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-35, 1e35])
+def test_float32_of_sizes_that_products_in_float32_cannot_hold(scale):
+    samples = (SHEET * scale).astype(np.float32)
+    fitted = NPPE(reduce=10, n_neighbors=12).fit(samples)
+    expected = fitted.map_.transform(samples.astype(np.float64))
+    np.testing.assert_allclose(fitted.transform(samples), expected, atol=1e-6 * np.abs(expected).max())
 
 
 # -- sparse

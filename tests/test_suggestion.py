@@ -13,6 +13,7 @@ from image_sets import needs
 from polyfold import ExplicitEmbedding, PolynomialEmbedding
 from polyfold.datasets import make_swiss_hole, make_swiss_roll, make_twin_peaks
 from polyfold.metrics import residual_variance
+from polyfold.suggestion import Trial
 
 
 @pytest.fixture
@@ -96,6 +97,48 @@ def test_scores_are_what_ranking_held_out_samples_among_all_gives():
         scores.append(np.average(above, weights=1 / np.arange(1, 11)))
     assert trial.score == pytest.approx(np.mean(scores), abs=1e-9)
     assert trial.error == pytest.approx(np.std(scores, ddof=1) / np.sqrt(3), abs=1e-9)
+
+
+@pytest.mark.usefixtures("without_tsne")
+def test_every_candidate_is_rated_by_coordinates_of_its_own():
+    X, _ = make_swiss_roll(300, random_state=1)
+    scores = {}
+    for trial in suggest(X).trials:
+        if trial.estimator.degree == 2:
+            scores[trial.name] = trial.score
+    assert len(set(scores.values())) == len(scores) == 15
+
+
+def test_of_equal_scores_the_lower_degree_comes_first():
+    low, high = (PolynomialEmbedding(degree=degree) for degree in (1, 3))
+    ranks = [Trial(high, 0.90001, 0.1, 1.0).rank, Trial(low, 0.9, 0.1, 1.0).rank, Trial(low, 0.89, 0.1, 1.0).rank]
+    assert sorted(ranks) == [ranks[1], ranks[0], ranks[2]]
+
+
+@pytest.mark.usefixtures("without_tsne")
+def test_what_is_suggested_has_as_many_coordinates_as_asked_for():
+    line = np.outer(np.linspace(0, 1, 100), [1, 2, 3.0])  # no geodesics of two dimensions
+    assert suggest(line, 2).estimator.embedding_.shape == (100, 2)
+    assert suggest(line[:, :1], 1).estimator.embedding_.shape == (100, 1)
+    for n_components in (20, 30):
+        with pytest.raises(ValueError, match="No map could be fitted"):
+            suggest(np.random.default_rng(0).normal(size=(25, 40)), n_components)
+
+
+@pytest.mark.usefixtures("without_tsne")
+def test_the_next_best_is_taken_where_the_best_cannot_be_fitted_to_all(monkeypatch):
+    X, _ = make_swiss_roll(200, random_state=0)
+    fit = PolynomialEmbedding.fit
+
+    def refuse(self, X, *rest):
+        if self.graph.startswith("isomap"):
+            raise ValueError("not this one")
+        return fit(self, X, *rest)
+
+    monkeypatch.setattr(PolynomialEmbedding, "fit", refuse)
+    found = suggest(X)
+    assert not found.estimator.graph.startswith("isomap")
+    assert any(trial.failure == "not this one" for trial in found.trials)
 
 
 @pytest.mark.usefixtures("without_tsne")

@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 
 from polyfold._diagnostics import MapDiagnostics, describe_map
 from polyfold._features import Features
-from polyfold._regression import TargetRegression
+from polyfold._neighbors import build_index
+from polyfold._regression import TargetRegression, standardise_targets
 from polyfold.polymap import PolynomialMap
 
 #: Below this leave-one-out R² a coordinate is not followed.
 LEAST_R2 = 0.7
+
+#: Below this share of what is within neighbourhoods, they are not followed.
+LEAST_LOCAL_R2 = 0.0
+
+#: Neighbourhoods are of this share of the samples, of at least so many, and around at most so many.
+LOCAL_SHARE, LEAST_LOCAL, LOCAL_CENTERS = 0.05, 10, 500
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -27,7 +34,11 @@ class ExplicitDiagnostics(MapDiagnostics):
         Class of what is followed, or "precomputed".
     r2, left_out_r2 : ndarray of shape (n_components,)
         Share of the variance of each coordinate that the map gives back, for the samples that it was learned from
-        and for each left out of the regression; minus infinity where samples are too few to leave one out.
+        and for each left out of the regression; minus infinity where the others do not determine one.
+    local_r2 : float
+        Share of the variance within neighbourhoods, the nearest 5 % of the samples in the learner's coordinates,
+        that the map gives back for the samples that it was learned from. Below 0 where the learner has torn the
+        data into pieces: the map reaches each of them, and blurs what is within.
 
     And those of `MapDiagnostics`.
     """
@@ -35,6 +46,7 @@ class ExplicitDiagnostics(MapDiagnostics):
     learner: str
     r2: NDArray[np.float64]
     left_out_r2: NDArray[np.float64]
+    local_r2: float
 
     def _list_lines(self) -> list[tuple[str, str]]:
         return [
@@ -45,6 +57,7 @@ class ExplicitDiagnostics(MapDiagnostics):
             ("ridge", self._describe_alpha()),
             ("R²", f"{_list_figures(self.r2)} on training samples"),
             ("R², left out", f"{_list_figures(self.left_out_r2)} for each sample left out of the regression"),
+            ("R², nearby", f"{self.local_r2:.3f} within neighbourhoods of 5 % of the samples"),
         ]
 
     def _describe_alpha(self) -> str:
@@ -61,14 +74,21 @@ class ExplicitDiagnostics(MapDiagnostics):
         worst = int(np.argmin(self.left_out_r2))
         if np.isinf(self.left_out_r2[worst]):
             messages.append(
-                f"{self.n_samples} samples are too few to leave one out: whether the map is faithful is not "
-                'known. Add samples, lower `degree`, or use alpha="auto".'
+                f"Some of {self.n_samples} samples cannot be left out, as the others do not determine them: "
+                'whether the map is faithful is not known. Add samples, lower `degree`, use alpha="auto", or '
+                "remove outliers."
             )
         elif self.left_out_r2[worst] < LEAST_R2:
             messages.append(
                 f"The map does not follow {self._name_learner()}: coordinate {worst} has R² "
                 f"{self.left_out_r2[worst]:.2f} for samples left out ({self.r2[worst]:.2f} on training samples). "
                 "A polynomial is continuous and cannot follow where neighbours were torn apart into clusters. "
+                f"{self._advise(worst)}"
+            )
+        elif self.local_r2 < LEAST_LOCAL_R2:
+            messages.append(
+                f"The map follows {self._name_learner()} from afar only: within neighbourhoods R² is "
+                f"{self.local_r2:.2f}, so that clusters that were torn apart blur and reach into each other. "
                 f"{self._advise(worst)}"
             )
         return messages
@@ -91,7 +111,13 @@ def _list_figures(figures: NDArray[np.float64]) -> str:
 
 
 def describe_regression(
-    features: Features, learned: PolynomialMap, regression: TargetRegression, *, learner: str, **settings: Any
+    features: Features,
+    learned: PolynomialMap,
+    regression: TargetRegression,
+    *,
+    learner: str,
+    local_r2: float,
+    **settings: Any,
 ) -> ExplicitDiagnostics:
     """Gather what the steps of a fit found; see :func:`polyfold._diagnostics.describe_map` for the settings."""
     return ExplicitDiagnostics(
@@ -99,4 +125,26 @@ def describe_regression(
         learner=learner,
         r2=regression.r2,
         left_out_r2=regression.left_out_r2,
+        local_r2=local_r2,
     )
+
+
+def measure_local_r2(targets: NDArray[np.float64], fitted: NDArray[np.float64], *, n_jobs: int | None) -> float:
+    """Return the share of the variance of the targets within neighbourhoods of theirs that the fit gives back.
+
+    Each coordinate is in units of its deviation; 1 where all neighbours have the same targets.
+    """
+    T, mean, deviation = standardise_targets(targets, np.ones(len(targets)))
+    with np.errstate(over="ignore"):
+        F = (fitted - mean) / np.where(deviation > 0, deviation, 1.0)
+    number = min(max(round(LOCAL_SHARE * len(T)), LEAST_LOCAL), len(T))
+    centers = np.random.default_rng(0).permutation(len(T))[:LOCAL_CENTERS]
+    around = build_index(T, number, n_jobs=n_jobs).find(T[centers])
+    missed, varied = (_sum_within(values, around) for values in (T - F, T))
+    return 1 - missed / varied if varied > 0 else 1.0
+
+
+def _sum_within(values: NDArray[np.float64], around: NDArray[np.intp]) -> float:
+    """Return the sum of squares within groups of samples, each about its mean."""
+    groups = values[around]
+    return float(np.square(groups - groups.mean(axis=1, keepdims=True)).sum())

@@ -14,9 +14,6 @@ from scipy.linalg import eigh
 
 from polyfold._blocks import show_progress
 
-#: Eigenvalues below this share of the largest are rounding.
-LEAST_EIGENVALUE = 1e-15
-
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
@@ -41,7 +38,8 @@ class Extrapolation:
 
 def compute_kernel(squares: NDArray[np.float64], width: float) -> NDArray[np.float64]:
     """Return ``exp(−d² / 2σ²)``."""
-    return np.asarray(np.exp(squares / (-2 * width**2)))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(-squares / width / width / 2))
 
 
 def choose_extrapolation(
@@ -68,8 +66,7 @@ def choose_extrapolation(
         eigenvalues, Q = eigh(compute_kernel(squares, float(width)))
         projection, leverage = Q.T @ T, np.square(Q)
         for epsilon in epsilons:
-            shifted = np.maximum(eigenvalues, 0.0) + epsilon
-            inverses = np.where(shifted > LEAST_EIGENVALUE * shifted[-1], 1 / np.maximum(shifted, 1e-300), 0.0)
+            inverses = 1 / (np.maximum(eigenvalues, 0.0) + epsilon)
             coefficients = Q @ (inverses[:, np.newaxis] * projection)
             missed = np.square(coefficients / (leverage @ inverses)[:, np.newaxis]).sum(axis=0)
             if best is None or missed.sum() < best.missed.sum():

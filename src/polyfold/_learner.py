@@ -30,14 +30,23 @@ def make_learner(estimator: Any, random_state: Any) -> Any:
             f"`embedding_`, such as sklearn.manifold.Isomap(), got {estimator!r}."
         )
     learner = clone(estimator, safe=False)
-    parameters = learner.get_params(deep=False) if hasattr(learner, "get_params") else {}
-    if random_state is not None and "random_state" in parameters and parameters["random_state"] is None:
-        learner.set_params(random_state=random_state)
+    parameters = learner.get_params() if hasattr(learner, "get_params") and random_state is not None else {}
+    seeds = {name: random_state for name, value in parameters.items() if value is None and _is_seed(name)}
+    if seeds:
+        learner.set_params(**seeds)
     return learner
 
 
+def _is_seed(name: str) -> bool:
+    return name == "random_state" or name.endswith("__random_state")  # also of a step of a pipeline
+
+
 def embed(learner: Any, X: Any, y: Any, n_samples: int) -> NDArray[np.float64]:
-    """Fit the learner and return its coordinates of the samples, whichever way it has of giving them."""
+    """Fit the learner and return its coordinates of the samples, whichever way it has of giving them.
+
+    It is given a copy: some may overwrite what they are given.
+    """
+    X = X.copy() if hasattr(X, "copy") else X
     if hasattr(learner, "fit_transform"):
         coordinates = _call(learner.fit_transform, X, y)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -110,12 +111,20 @@ def find_exact_neighbors(
     return np.concatenate([search(rows) for rows in show_progress(blocks, len(blocks), "neighbours", verbose)])
 
 
-def find_neighbors_of(
-    queries: NDArray[np.float64], X: NDArray[np.float64], n_neighbors: int, *, n_jobs: int | None
-) -> NDArray[np.intp]:
-    """Return the Euclidean nearest samples of X to each query, nearest first, equal ones included."""
-    index = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
-    return np.asarray(index.kneighbors(queries, return_distance=False))
+@dataclass(frozen=True, eq=False)
+class NeighborIndex:
+    """Samples among which the nearest of others are found."""
+
+    index: Any
+
+    def find(self, queries: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the Euclidean nearest samples to each query, nearest first, equal ones included."""
+        return np.asarray(self.index.kneighbors(queries, return_distance=False))
+
+
+def build_index(X: NDArray[np.float64], n_neighbors: int, *, n_jobs: int | None) -> NeighborIndex:
+    """Prepare the search for as many nearest of the samples X."""
+    return NeighborIndex(NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X))
 
 
 def find_transformer_neighbors(
@@ -190,12 +199,13 @@ def _nearest_of_pairs(
     return nearest
 
 
-def count_components(neighbors: NDArray[np.intp]) -> int:
-    """Count the connected components of the neighbour graph, edges taken both ways."""
+def count_components(neighbors: NDArray[np.intp], *, mutual: bool = False) -> int:
+    """Count the connected components of the neighbour graph, edges taken both ways, or only those that go both."""
     n_samples, k = neighbors.shape
     row_ends = np.arange(0, neighbors.size + 1, k)
     edges = np.ones(neighbors.size, dtype=np.int8)
     graph = csr_array((edges, neighbors.ravel(), row_ends), shape=(n_samples, n_samples))
+    graph = graph.multiply(graph.T) if mutual else graph
     return int(connected_components(graph, directed=False, return_labels=False))
 
 

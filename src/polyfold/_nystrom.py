@@ -21,7 +21,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from polyfold._blocks import row_slices
 from polyfold._global import DENSE_SIZE, GeodesicKernel
-from polyfold._neighbors import find_neighbors_of
+from polyfold._neighbors import NeighborIndex, build_index
 from polyfold.objectives.isomap import build_distance_graph, center_exactly, measure_geodesics
 from polyfold.objectives.laplacian import choose_bandwidth, square_lengths
 from polyfold.objectives.lle import solve_weights
@@ -48,28 +48,31 @@ class WeightKernel:
     ----------
     X : ndarray of shape (n_samples, n_columns)
     n_neighbors : int
+    index : NeighborIndex
+        Of the samples.
     random_state, n_jobs
         Of the fit.
     """
 
     X: NDArray[np.float64]
     n_neighbors: int
+    index: NeighborIndex
     random_state: Any
     n_jobs: int | None
 
     def find_coordinates(self, n_components: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return LLE's coordinates; with μ they are divided by one."""
-        lle = LocallyLinearEmbedding(
-            n_neighbors=self.n_neighbors,
-            n_components=n_components,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        return lle.fit_transform(self.X), np.ones(n_components)
+        settings = {"n_neighbors": self.n_neighbors, "n_components": n_components, "n_jobs": self.n_jobs}
+        lle = LocallyLinearEmbedding(random_state=self.random_state, **settings)
+        try:
+            coordinates = lle.fit_transform(self.X)
+        except ValueError:  # of an eigensolver that gave up, on duplicates for example
+            coordinates = LocallyLinearEmbedding(eigen_solver="dense", **settings).fit_transform(self.X)
+        return coordinates, np.ones(n_components)
 
     def relate(self, queries: NDArray[np.float64]) -> Any:
         """Return the weights that rebuild each sample from its neighbours; one that is there is itself."""
-        neighbors = find_neighbors_of(queries, self.X, self.n_neighbors, n_jobs=self.n_jobs)
+        neighbors = self.index.find(queries)
         offsets = self.X[neighbors] - queries[:, np.newaxis]
         same: NDArray[np.bool_] = np.all(offsets == 0, axis=2)
         is_there = np.any(same, axis=1, keepdims=True)
@@ -141,15 +144,18 @@ class PathKernel:
     ----------
     X : ndarray of shape (n_samples, n_columns)
     n_neighbors : int
+    index : NeighborIndex
+        Of the samples.
     squares : ndarray of shape (n_samples, n_samples)
         Squared geodesic distances.
-    n_jobs : int or None
+    means : ndarray of shape (n_samples,)
+        Of these, over the samples.
     """
 
     X: NDArray[np.float64]
-    n_neighbors: int
+    index: NeighborIndex
     squares: NDArray[np.float64]
-    n_jobs: int | None
+    means: NDArray[np.float64]
 
     def find_coordinates(self, n_components: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return Isomap's coordinates, as many as there are; the eigenvalues are their squared lengths."""
@@ -160,14 +166,13 @@ class PathKernel:
 
     def relate(self, queries: NDArray[np.float64]) -> Any:
         """Return the inner products of each sample with those that are there."""
-        neighbors = find_neighbors_of(queries, self.X, self.n_neighbors, n_jobs=self.n_jobs)
+        neighbors = self.index.find(queries)
         lengths = np.linalg.norm(self.X[neighbors] - queries[:, np.newaxis], axis=2)
-        means = self.squares.mean(axis=0)
         inner = np.empty((len(queries), len(self.X)))
         for rows in row_slices(len(queries), row_bytes=16 * neighbors.shape[1] * len(self.X)):
             paths = np.sqrt(self.squares[neighbors[rows]]) + lengths[rows][:, :, np.newaxis]
             reached = np.square(paths.min(axis=1))
-            inner[rows] = -(reached - reached.mean(axis=1, keepdims=True) - means + means.mean()) / 2
+            inner[rows] = -(reached - reached.mean(axis=1, keepdims=True) - self.means + self.means.mean()) / 2
         return inner
 
 
@@ -183,7 +188,8 @@ def learn_kernel(
     """Learn the kernel of a graph, "lle", "laplacian" or "isomap", from samples and their neighbours."""
     n_neighbors = neighbors.shape[1]
     if graph == "lle":
-        return WeightKernel(X, n_neighbors, 0 if random_state is None else random_state, n_jobs)
+        index = build_index(X, n_neighbors, n_jobs=n_jobs)
+        return WeightKernel(X, n_neighbors, index, 0 if random_state is None else random_state, n_jobs)
     if graph == "laplacian":
         radii = np.empty(len(X))
         for rows in row_slices(len(X), row_bytes=16 * len(X)):
@@ -191,4 +197,4 @@ def learn_kernel(
         return HeatKernel(X, n_neighbors, radii, choose_bandwidth(square_lengths(X, neighbors)))
     edges = build_distance_graph(X, neighbors)
     squares = measure_geodesics(edges, np.arange(len(X)), n_jobs=n_jobs, verbose=verbose)
-    return PathKernel(X, n_neighbors, squares, n_jobs)
+    return PathKernel(X, build_index(X, n_neighbors, n_jobs=n_jobs), squares, squares.mean(axis=0))

@@ -274,6 +274,23 @@ class TargetRegression:
         return PolynomialMap(frame.shift, frame.scale, features.kind, features.degree, V, offset, frame.axes)
 
 
+def standardise_targets(
+    targets: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return targets about their mean in units of their deviation, the mean and the deviation, of any size.
+
+    One that is constant, to rounding, becomes 0, and its deviation is 0.
+    """
+    largest = np.abs(targets).max(axis=0)
+    scaled = targets / np.where(largest > 0, largest, 1.0)
+    mean = np.average(scaled, axis=0, weights=weights)
+    scaled -= mean
+    deviation = np.sqrt(np.average(np.square(scaled), axis=0, weights=weights))
+    varies = deviation > ROUNDING
+    T = np.where(varies, scaled / np.where(varies, deviation, 1.0), 0.0)
+    return T, mean * largest, np.where(varies, deviation, 0.0) * largest
+
+
 def follow_targets(
     features: Features,
     targets: NDArray[np.float64],
@@ -297,13 +314,7 @@ def follow_targets(
     """
     if not features.frame.variances.any():
         raise ValueError("All samples of X are equal: no map can tell them apart.")
-    largest = np.abs(targets).max(axis=0)
-    scaled = targets / np.where(largest > 0, largest, 1.0)
-    mean = np.average(scaled, axis=0, weights=weights)
-    scaled -= mean
-    deviation = np.sqrt(np.average(np.square(scaled), axis=0, weights=weights))
-    deviation = np.where(deviation > ROUNDING, deviation, 1.0)
-    T = np.where(deviation == 1.0, 0.0, scaled / deviation) * np.sqrt(weights)[:, np.newaxis]
+    T, mean, deviation = standardise_targets(targets, weights)
     white = whiten_features(features, weights, 1, center=True, n_jobs=n_jobs, verbose=verbose)
-    regression = regress(white, T, alpha, n_jobs=n_jobs, verbose=verbose)
-    return TargetRegression(white, regression, mean * largest, deviation * largest)
+    regression = regress(white, T * np.sqrt(weights)[:, np.newaxis], alpha, n_jobs=n_jobs, verbose=verbose)
+    return TargetRegression(white, regression, mean, deviation)

@@ -124,7 +124,7 @@ def find_relations(
     return Relations(
         kept,
         int(around.neighbors.shape[1]),
-        count_components(around.neighbors),
+        count_components(around.neighbors, mutual=name == ISOMAP_MUTUAL),
         around.dimension,
         around.space,
         around.space_scores,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from polyfold._assembly import complete_map
 from polyfold._diagnostics import warn_about
-from polyfold._explicit_diagnostics import describe_regression
+from polyfold._explicit_diagnostics import describe_regression, measure_local_r2
 from polyfold._features import build_features, check_polynomial
 from polyfold._learner import PRECOMPUTED, find_targets, is_precomputed, make_learner
 from polyfold._regression import follow_targets
@@ -78,7 +79,8 @@ class ExplicitEmbedding(MapTransformer):
     reduced to r axes.
 
     A polynomial is continuous. Learners that tear the data into islands (t-SNE, UMAP) put neighbours far apart,
-    and no map of a moderate degree follows them across the gap: `fit` warns where leave-one-out R² shows it.
+    and no map of a moderate degree follows them across the gap: `fit` warns where a coordinate's leave-one-out R²
+    is below 0.7, or where R² within neighbourhoods, ``diagnostics_.local_r2``, is below 0.
 
     The leave-one-out figures are exact for the regression: axes, scale and ridge are those of all samples, and
     the learner has seen all samples.
@@ -143,6 +145,7 @@ class ExplicitEmbedding(MapTransformer):
         training = self._check_training_samples(X, sample_weight)
         learner = make_learner(self.estimator, self.random_state)
         if y is not None and not training.kept.all():
+            check_consistent_length(training.samples, y)
             y = _safe_indexing(y, training.kept)
         targets = find_targets(self, learner, training.used_as_given, y, len(training.weights))
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
@@ -172,6 +175,7 @@ class ExplicitEmbedding(MapTransformer):
             learned,
             regression,
             learner=PRECOMPUTED if learner is None else type(learner).__name__,
+            local_r2=measure_local_r2(targets, embedding[training.kept].astype(np.float64), n_jobs=self.n_jobs),
             round_trip_error=round_trip_error,
             chosen=list_automatic(self, ("alpha", "reduce")),
             names=getattr(self, "feature_names_in_", None),
@@ -185,5 +189,7 @@ class ExplicitEmbedding(MapTransformer):
             tags.target_tags.required = True
             tags.target_tags.multi_output = True
         else:
-            tags.input_tags.sparse &= get_tags(self.estimator).input_tags.sparse
+            theirs = get_tags(self.estimator) if hasattr(self.estimator, "__sklearn_tags__") else tags
+            tags.input_tags.sparse &= theirs.input_tags.sparse
+            tags.target_tags.required = theirs.target_tags.required
         return tags

@@ -8,15 +8,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.manifold import LocallyLinearEmbedding
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from polyfold._blocks import row_slices
+from polyfold._diagnostics import warn_about
 from polyfold._eigen import fix_signs
-from polyfold._extrapolation import choose_extrapolation, compute_kernel
-from polyfold._frame import build_frame
+from polyfold._extrapolation import Extrapolation, choose_extrapolation, compute_kernel
+from polyfold._frame import Frame, build_frame
 from polyfold._learner import find_targets, is_precomputed, make_learner
-from polyfold._neighbors import choose_n_neighbors, estimate_dimension, find_exact_neighbors
+from polyfold._neighbors import (
+    choose_n_neighbors,
+    count_components,
+    estimate_dimension,
+    find_exact_neighbors,
+)
 from polyfold._nystrom import learn_kernel
+from polyfold._regression import standardise_targets
 from polyfold._transformer import FLOATS, EmbeddingTransformer
 from polyfold._validation import check_choice, check_integer, check_nonnegative, is_auto
 
@@ -28,6 +35,9 @@ BANDWIDTHS = 2.0 ** np.arange(-4, 2.5, 1.0)
 
 #: ... and ε, in units of the kernel's diagonal.
 EPSILONS = 10.0 ** np.arange(-10, 0.5, 1.0)
+
+#: Below this the kernel matrix is singular to rounding.
+LEAST_EPSILON = 1e-14
 
 #: They are chosen on at most this many samples: each bandwidth costs an eigendecomposition.
 CHOICE_SAMPLES = 2000
@@ -50,8 +60,7 @@ class ImplicitEmbedding(EmbeddingTransformer):
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            For :class:`NystromExtension` equal to ``fit(X).transform(X)``; for :class:`KernelExtrapolation` too,
-            which with ε > 0 smooths the coordinates that it extends.
+            Equal to ``fit(X).transform(X)``.
         """
         fitted: Self = self.fit(X, y)
         return fitted.embedding_
@@ -70,24 +79,21 @@ class ImplicitEmbedding(EmbeddingTransformer):
             Coordinates, float32 where X is float32.
         """
         placed: NDArray[np.floating[Any]] = self._place(self._check_new_samples(X))
+        if not np.isfinite(placed).all():
+            row = int(np.argmin(np.isfinite(placed).all(axis=1)))
+            raise ValueError(f"Row {row} of X is finite but so far from the training samples that it overflows.")
         return placed
 
     def _check_new_samples(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, reset=False, dtype=FLOATS))
 
-    def _keep_samples(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
-        """Check the training samples, keep them, and return them as they came."""
-        samples = np.asarray(validate_data(self, X, dtype=FLOATS, ensure_min_samples=2))
+    def _check_training_samples(self, X: ArrayLike) -> tuple[NDArray[np.floating[Any]], Frame]:
+        samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
         frame, _, _ = build_frame(samples, None, center=True, random_state=None)
         if not frame.variances.any():
             raise ValueError("All samples of X are equal: nothing tells them apart.")
-        self._shift, self._scale = frame.shift, frame.scale
-        self.samples_ = self._standardise(samples)  # as any other sample, to the bit
-        return samples
-
-    def _standardise(self, X: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        return np.asarray(np.subtract(X, self._shift, dtype=np.float64) / self._scale)
+        return np.asarray(samples), frame
 
     @property
     def _n_features_out(self) -> int:
@@ -97,6 +103,12 @@ class ImplicitEmbedding(EmbeddingTransformer):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _standardise(X: NDArray[np.floating[Any]], frame: Frame) -> NDArray[np.float64]:
+    """Return samples in the unit of the training samples: each one alike, to the bit, whenever it comes."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.subtract(X, frame.shift, dtype=np.float64) / frame.scale)
 
 
 class KernelExtrapolation(ImplicitEmbedding):
@@ -144,7 +156,7 @@ class KernelExtrapolation(ImplicitEmbedding):
     Notes
     -----
     For N training samples of n columns, `fit` costs the learner plus O(N³) for each of 7 bandwidths (chosen on at
-    most 2,000 samples, and one more factorisation beyond) and 24 N² bytes. `transform` costs O(N n) per sample
+    most 2,000 samples, and one more factorisation beyond) and 32 N² bytes. `transform` costs O(N n) per sample
     and needs the whole training set, where an explicit map of the same coordinates costs O(n r) and needs none:
     see :class:`ExplicitEmbedding`. Far from all training samples every coordinate tends to its mean.
 
@@ -190,45 +202,54 @@ class KernelExtrapolation(ImplicitEmbedding):
         -------
         self
         """
-        bandwidth = None if is_auto(self.bandwidth) else _check_positive("bandwidth", self.bandwidth)
-        epsilon = None if is_auto(self.epsilon) else check_nonnegative("epsilon", self.epsilon)
-        given = self._keep_samples(X)
-        estimator = self.estimator
-        if estimator is None:
-            estimator = LocallyLinearEmbedding(n_components=min(2, given.shape[1]))
-        seed = 0 if self.estimator is None and self.random_state is None else self.random_state
-        learner = make_learner(estimator, seed)
-        self.target_ = find_targets(self, learner, X, y, len(given))
-        self.estimator_ = learner
-        self._mean = self.target_.mean(axis=0)
-        deviation = self.target_.std(axis=0)
-        T = (self.target_ - self._mean) / np.where(deviation > 0, deviation, 1.0)
+        bandwidth = _check_at_least("bandwidth", self.bandwidth, np.finfo(np.float64).tiny)
+        epsilon = _check_at_least("epsilon", self.epsilon, LEAST_EPSILON)
+        given, frame = self._check_training_samples(X)
+        samples = _standardise(given, frame)
+        learner = self._make_learner(*given.shape)
+        targets = find_targets(self, learner, X, y, len(given))
+        T, mean, deviation = standardise_targets(targets, np.ones(len(given)))
+        learned = self._extrapolate(samples, T, None if bandwidth is None else bandwidth / frame.scale, epsilon)
 
-        S = self.samples_
-        drawn = np.sort(np.random.default_rng(0).permutation(len(S))[:CHOICE_SAMPLES])
-        squares = cdist(S[drawn], S[drawn], "sqeuclidean")
-        typical = float(np.sqrt(np.median(squares[squares > 0])))
-        widths = BANDWIDTHS * typical if bandwidth is None else np.array([bandwidth / self._scale])
-        epsilons = EPSILONS if epsilon is None else np.array([epsilon])
-        learned = choose_extrapolation(squares, T[drawn], widths, epsilons, verbose=self.verbose)
-        if len(drawn) < len(S):
-            squares = cdist(S, S, "sqeuclidean")
-            chosen = np.array([learned.width]), np.array([learned.epsilon])
-            learned = choose_extrapolation(squares, T, *chosen, verbose=self.verbose)
-        self._width = learned.width
-        self.bandwidth_ = learned.width * self._scale
-        self.epsilon_ = learned.epsilon
+        validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
+        self.estimator_ = learner
+        self.target_ = targets
+        self.samples_, self._frame = samples, frame
+        self._width, self.bandwidth_, self.epsilon_ = learned.width, learned.width * frame.scale, learned.epsilon
         self.left_out_r2_ = 1 - learned.missed / len(T)
-        self.coefficients_ = learned.coefficients * deviation
+        self.coefficients_, self._mean = learned.coefficients * deviation, mean
         self.embedding_ = self._place(given)
         return self
+
+    def _make_learner(self, n_samples: int, n_columns: int) -> Any:
+        if self.estimator is not None:
+            return make_learner(self.estimator, self.random_state)
+        default = LocallyLinearEmbedding(n_neighbors=min(5, n_samples - 1), n_components=min(2, n_columns))
+        return make_learner(default, 0 if self.random_state is None else self.random_state)
+
+    def _extrapolate(
+        self, samples: NDArray[np.float64], T: NDArray[np.float64], width: float | None, epsilon: float | None
+    ) -> Extrapolation:
+        """Choose bandwidth and ε on a part of the samples, and solve for the coefficients of all."""
+        drawn = np.sort(np.random.default_rng(0).permutation(len(samples))[:CHOICE_SAMPLES])
+        squares = cdist(samples[drawn], samples[drawn], "sqeuclidean")
+        typical = float(np.sqrt(np.median(squares[squares > 0])))
+        widths = BANDWIDTHS * typical if width is None else np.array([width])
+        epsilons = EPSILONS if epsilon is None else np.array([epsilon])
+        learned = choose_extrapolation(squares, T[drawn], widths, epsilons, verbose=self.verbose)
+        if len(drawn) == len(samples):
+            return learned
+        squares = cdist(samples, samples, "sqeuclidean")
+        chosen = np.array([learned.width]), np.array([learned.epsilon])
+        return choose_extrapolation(squares, T, *chosen, verbose=self.verbose)
 
     def _place(self, samples: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         placed = np.empty((len(samples), self.coefficients_.shape[1]))
         for rows in row_slices(len(samples), row_bytes=16 * len(self.samples_)):
-            squares = cdist(self._standardise(samples[rows]), self.samples_, "sqeuclidean")
+            squares = cdist(_standardise(samples[rows], self._frame), self.samples_, "sqeuclidean")
             placed[rows] = compute_kernel(squares, self._width) @ self.coefficients_ + self._mean
-        return placed.astype(samples.dtype, copy=False)
+        with np.errstate(over="ignore"):
+            return placed.astype(samples.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -236,10 +257,14 @@ class KernelExtrapolation(ImplicitEmbedding):
         return tags
 
 
-def _check_positive(name: str, value: Any) -> float:
+def _check_at_least(name: str, value: Any, least: float) -> float | None:
+    """Return a parameter that is a number of some size, None for "auto"."""
+    if is_auto(value):
+        return None
     number = check_nonnegative(name, value, alternative='"auto" or ')
-    if number == 0:
-        raise ValueError(f'`{name}` must be "auto" or a number > 0, got {value!r}.')
+    if number < least:
+        rule = f">= {least:g}" if least > 1e-300 else "> 0"
+        raise ValueError(f'`{name}` must be "auto" or a number {rule}, got {value!r}.')
     return number
 
 
@@ -252,7 +277,7 @@ class NystromExtension(ImplicitEmbedding):
     - "lle": the weights that rebuild x from its neighbours, applied to their coordinates;
     - "laplacian": the mean of its neighbours' coordinates, weighted by a heat kernel, divided by the eigenvalue;
     - "isomap": inner products of the geodesic distances of x, through its neighbours, as in scikit-learn's
-      ``Isomap.transform``.
+      ``Isomap.transform``; pieces of the neighbour graph are joined by fewer edges than there, with a warning.
 
     Parameters
     ----------
@@ -336,7 +361,7 @@ class NystromExtension(ImplicitEmbedding):
         """
         n_components = check_integer("n_components", self.n_components, 1)
         check_choice("graph", self.graph, NYSTROM_GRAPHS)
-        given = self._keep_samples(X)
+        given, frame = self._check_training_samples(X)
         if n_components >= len(given):
             raise ValueError(
                 f"`n_components` must be below the number of samples, got n_components={n_components} with "
@@ -348,27 +373,49 @@ class NystromExtension(ImplicitEmbedding):
                 f"n_components={n_components} with n_features={given.shape[1]}."
             )
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        dimension = estimate_dimension(self.samples_, n_jobs=self.n_jobs)
+        samples = _standardise(given, frame)
+        dimension = estimate_dimension(samples, n_jobs=self.n_jobs) if is_auto(self.n_neighbors) else np.nan
         number = choose_n_neighbors(self.n_neighbors, len(given), dimension, "exact")
-        neighbors = find_exact_neighbors(self.samples_, number, **work)
-        self._kernel = learn_kernel(self.graph, self.samples_, neighbors, random_state=self.random_state, **work)
-        coordinates, eigenvalues = self._kernel.find_coordinates(n_components)
-        if coordinates.shape[1] < n_components or eigenvalues.min() <= 0:
-            n_positive = int(np.count_nonzero(eigenvalues > 0))
+        neighbors = find_exact_neighbors(samples, number, **work)
+        kernel = learn_kernel(self.graph, samples, neighbors, random_state=self.random_state, **work)
+        coordinates, eigenvalues = kernel.find_coordinates(n_components)
+        n_positive = int(np.count_nonzero(eigenvalues > 0))
+        if n_positive < n_components:
             raise ValueError(
                 f"`n_components`={n_components} exceeds the number of positive eigenvalues of the kernel, "
                 f"{n_positive}. Lower `n_components` or raise `n_neighbors`."
             )
-        unit = self._scale if self.graph == "isomap" else 1.0
+        unit = frame.scale if self.graph == "isomap" else 1.0
         coordinates = coordinates * fix_signs(coordinates)
+
+        validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
+        self.samples_, self._frame, self._kernel = samples, frame, kernel
         self._weights = coordinates / eigenvalues * unit
-        self.eigenvalues_ = eigenvalues * unit**2
+        with np.errstate(over="ignore"):
+            self.eigenvalues_ = eigenvalues * unit * unit
         self.n_neighbors_ = number
         self.embedding_ = self._place(given)
+        warn_about(self._find_trouble(count_components(neighbors)))
         return self
+
+    def _find_trouble(self, n_pieces: int) -> list[str]:
+        if n_pieces == 1:
+            return []
+        consequence = (
+            "they were joined by the shortest edges between them, and distances across are guesses"
+            if self.graph == "isomap"
+            else "coordinates tell the components apart and may show nothing of what is in them"
+        )
+        return [
+            f"The neighbour graph has {n_pieces} connected components: {consequence}. Raise `n_neighbors` above "
+            f"{self.n_neighbors_}, or fit each component on its own."
+        ]
 
     def _place(self, samples: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         placed = np.empty((len(samples), self._weights.shape[1]))
         for rows in row_slices(len(samples), row_bytes=16 * len(self.samples_)):
-            placed[rows] = self._kernel.relate(self._standardise(samples[rows])) @ self._weights
-        return placed.astype(samples.dtype, copy=False)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is out of range is looked for in the end
+                located = _standardise(samples[rows], self._frame)
+                placed[rows] = self._kernel.relate(located) @ self._weights
+        with np.errstate(over="ignore"):
+            return placed.astype(samples.dtype, copy=False)

@@ -44,7 +44,7 @@ class PolynomialMap:
 
     A sample x goes to ``phi(axes.T @ (x - shift) / scale) @ coefficients + offset``, where phi lists the
     monomials of `basis` up to `degree`. The map is immutable, holds no training data, and treats each row on its
-    own: without `axes` a sample gets the same bits alone and in any batch, with them the same to rounding.
+    own: a sample gets the same bits alone and in any batch.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -182,7 +182,9 @@ def suggest(
     Notes
     -----
     What a learner with a neighbour graph of its own finds (Isomap, t-SNE) is computed once, with all samples; the
-    map that follows it sees three quarters. Beyond 5,000 samples or 3 coordinates t-SNE is not tried.
+    map that follows it sees three quarters. Isomap's is rated by a regression on its coordinates, which the
+    estimator that is returned, ``PolynomialEmbedding(graph="isomap")``, comes close to. Beyond 5,000 samples or 3
+    coordinates t-SNE is not tried.
 
     Examples
     --------
@@ -201,19 +203,24 @@ def suggest(
     candidates = _list_candidates(len(samples), n_components, seed)
     total = len(candidates) + N_BEST * len(OTHER_DEGREES)
     trials: list[Trial] = []
-    n_tried = 0
+    n_untried = 0
     start = perf_counter()
     for estimator in show_progress(_propose(candidates, trials), total, "maps tried", verbose):
         if trials and perf_counter() - start > time_budget:
+            n_untried = total - len(trials)
             break
         trials.append(bench.rate(estimator))
-        n_tried += 1
-    ordered = tuple(sorted(trials, key=lambda trial: trial.rank))
-    best = ordered[0]
-    if best.failure:
-        raise ValueError(f"No map could be fitted. {best.name}: {best.failure}")
-    chosen = clone(best.estimator).set_params(n_jobs=n_jobs)
-    return Suggestion(chosen.fit(X), ordered, bench.n_samples, bench.n_held_out, total - n_tried)
+    trials.sort(key=lambda trial: trial.rank)
+    while not trials[0].failure:
+        best = trials[0]
+        try:
+            fitted = clone(best.estimator).set_params(n_jobs=n_jobs).fit(X)
+        except ValueError as error:  # what holds of a part of the samples need not hold of all
+            trials[0] = replace(best, score=np.nan, error=np.nan, failure=str(error))
+            trials.sort(key=lambda trial: trial.rank)
+            continue
+        return Suggestion(fitted, tuple(trials), bench.n_samples, bench.n_held_out, n_untried)
+    raise ValueError(f"No map could be fitted. {trials[0].name}: {trials[0].failure}")
 
 
 def _list_candidates(n_samples: int, n_components: int, seed: int) -> list[Any]:
@@ -286,8 +293,8 @@ class _Bench:
                     ranks = rank_others(fit(kept).transform(self.X), held_out)
                     counts = count_common(self.ranks[fold], ranks)
                     scores[fold] = average_agreement(counts, len(held_out), self.max_neighbors)
-            except ValueError as error:
-                failure = str(error)
+            except (ValueError, RuntimeError) as error:  # the latter of eigensolvers that give up
+                failure, scores = str(error), np.full(N_FOLDS, np.nan)
         spread = float(scores.std(ddof=1) / np.sqrt(N_FOLDS))
         return Trial(estimator, float(scores.mean()), spread, perf_counter() - start, failure)
 
@@ -318,7 +325,12 @@ class _Bench:
         if isinstance(estimator, ExplicitEmbedding):
             return embed(clone(estimator.estimator), self.X, None, self.n_samples)
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": 0}
+        if self.n_components >= self.n_samples:
+            raise ValueError(f"{self.n_samples} samples have fewer coordinates.")
         neighbors = find_exact_neighbors(self.X, estimator.n_neighbors, **work)
         mutual = estimator.graph == ISOMAP_MUTUAL
         kernel = build_kernel(self.X, neighbors, np.ones(self.n_samples), mutual=mutual, random_state=None, **work)
-        return kernel.find_coordinates(self.n_components)
+        coordinates = kernel.find_coordinates(self.n_components)
+        if coordinates.shape[1] < self.n_components:
+            raise ValueError(f"Geodesic distances span only {coordinates.shape[1]} coordinates.")
+        return coordinates
