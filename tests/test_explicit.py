@@ -239,6 +239,7 @@ def test_a_learner_that_is_fitted_already_is_used_as_it_is(roll):
     model = ExplicitEmbedding(FrozenEstimator(fitted), degree=3).fit(X)
     np.testing.assert_array_equal(model.target_, fitted.embedding_)
     assert model.estimator_.estimator is fitted
+    assert model.diagnostics_.learner == "Isomap"
     with pytest.raises(ValueError, match="shape \\(300, 2\\) for 200 samples"):
         ExplicitEmbedding(FrozenEstimator(fitted)).fit(X[:200])
 
@@ -346,6 +347,35 @@ def test_local_r2_is_that_of_each_neighbourhood_about_its_mean(roll):
     assert model.diagnostics_.local_r2 == pytest.approx(1 - missed / varied, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_one_coordinate_that_is_followed_is_no_false_alarm(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 5))
+    target = X[:, 0] + X[:, 1] ** 2 / 4 + 0.15 * rng.normal(size=200)  # R² about 0.97
+    alone = ExplicitEmbedding("precomputed").fit(X, target)
+    beside = ExplicitEmbedding("precomputed").fit(X, np.column_stack([target, np.ones(200)]))
+    assert alone.diagnostics_.local_r2 > 0
+    assert beside.diagnostics_.local_r2 == pytest.approx(alone.diagnostics_.local_r2, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:The map does not follow:UserWarning")
+def test_targets_of_few_values_have_no_neighbourhoods(roll):
+    X, Z = roll
+    model = ExplicitEmbedding("precomputed").fit(X, np.round(Z[:, 0] / 5) // 2)
+    assert np.isnan(model.diagnostics_.local_r2)
+    assert "neighbours have the same coordinates" in repr(model.diagnostics_)
+
+
+@pytest.mark.filterwarnings("ignore:Only .* features are linearly independent:UserWarning")
+def test_advice_fits_the_cause(roll):
+    X, Z = roll
+    shuffled = np.random.default_rng(0).permutation(Z)
+    with pytest.warns(UserWarning, match=r"rows of X and of the coordinates in the same order\?"):
+        ExplicitEmbedding("precomputed").fit(X, shuffled)
+    with pytest.warns(UserWarning, match='Use alpha="auto", lower `degree`'):
+        ExplicitEmbedding("precomputed", degree=8, alpha=0.0).fit(X[:180], (Z + 5 * np.sin(3 * X[:, :2]))[:180])
+
+
 def test_a_sample_that_only_itself_determines_is_not_left_out():
     X, Z = make_swiss_roll(200, random_state=0)
     X[0] = 1e4
@@ -380,7 +410,7 @@ def test_the_report_says_what_was_followed_and_how_well(roll):
     ("estimator", "match"),
     [
         ("isomap", "must be \"precomputed\" or an object with `fit_transform`.*got 'isomap'"),
-        (Isomap, 'must be "precomputed" or an object'),
+        (Isomap, r"must be an object, got the class Isomap\. Write Isomap\(\)"),
         (None, "got None"),
         (StandardScaler().fit, 'must be "precomputed" or an object'),
     ],
@@ -402,7 +432,7 @@ def test_a_learner_that_gives_no_coordinates_is_named(roll):
     [
         (None, "requires y to be passed"),
         (np.ones((7, 2)), "y gives coordinates of shape \\(7, 2\\) for 300 samples"),
-        (np.full((300, 2), np.nan), "contains NaN"),
+        (np.full((300, 2), np.nan), "Input y contains NaN"),
         (np.full((300, 2), np.inf), "contains infinity"),
         (np.ones((300, 2, 2)), "Found array with dim 3"),
         (np.array(["a"] * 300), "could not convert"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from polyfold._diagnostics import MapDiagnostics, describe_map
 from polyfold._features import Features
 from polyfold._neighbors import build_index
-from polyfold._regression import TargetRegression, standardise_targets
+from polyfold._regression import ROUNDING, TargetRegression, standardise_targets
 from polyfold.polymap import PolynomialMap
 
 #: Below this leave-one-out R² a coordinate is not followed.
@@ -20,8 +20,12 @@ LEAST_R2 = 0.7
 #: Below this share of what is within neighbourhoods, they are not followed.
 LEAST_LOCAL_R2 = 0.0
 
-#: Neighbourhoods are of this share of the samples, of at least so many, and around at most so many.
+#: Neighbourhoods are of this share of the samples, along a single coordinate of the root of it, which is as wide;
+#: of at least so many samples, and around at most so many.
 LOCAL_SHARE, LEAST_LOCAL, LOCAL_CENTERS = 0.05, 10, 500
+
+#: Below this training R² the rows of X and y may not belong together.
+UNRELATED_R2 = 0.2
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -36,9 +40,10 @@ class ExplicitDiagnostics(MapDiagnostics):
         Share of the variance of each coordinate that the map gives back, for the samples that it was learned from
         and for each left out of the regression; minus infinity where the others do not determine one.
     local_r2 : float
-        Share of the variance within neighbourhoods, the nearest 5 % of the samples in the learner's coordinates,
-        that the map gives back for the samples that it was learned from. Below 0 where the learner has torn the
-        data into pieces: the map reaches each of them, and blurs what is within.
+        Share of the variance within neighbourhoods, the nearest 5 % of the samples in the learner's coordinates
+        (22 % along a single one), that the map gives back for the samples that it was learned from. Below 0 where
+        the learner has torn the data into pieces: the map reaches each of them, and blurs what is within. NaN
+        where all neighbours have the same coordinates.
 
     And those of `MapDiagnostics`.
     """
@@ -57,8 +62,14 @@ class ExplicitDiagnostics(MapDiagnostics):
             ("ridge", self._describe_alpha()),
             ("R²", f"{_list_figures(self.r2)} on training samples"),
             ("R², left out", f"{_list_figures(self.left_out_r2)} for each sample left out of the regression"),
-            ("R², nearby", f"{self.local_r2:.3f} within neighbourhoods of 5 % of the samples"),
+            ("R², nearby", self._describe_nearby()),
         ]
+
+    def _describe_nearby(self) -> str:
+        if np.isnan(self.local_r2):
+            return "not known: neighbours have the same coordinates"
+        verdict = "torn or blurred" if self.local_r2 < LEAST_LOCAL_R2 else "followed"
+        return f"{self.local_r2:.3f} within neighbourhoods of training samples: {verdict}"
 
     def _describe_alpha(self) -> str:
         if "alpha" not in self.chosen:
@@ -100,10 +111,15 @@ class ExplicitDiagnostics(MapDiagnostics):
         automatic = " and ".join(f'{name}="auto"' for name in ("alpha", "reduce") if name not in self.chosen)
         if automatic and self.r2[worst] > LEAST_R2:
             return f"Use {automatic}, lower `degree` or add samples."
-        return (
-            "Try another `degree`, more neighbours or a higher perplexity in the learner, one that keeps the data "
-            'in one piece (Isomap, or PolynomialEmbedding with graph="laplacian"), or fit each cluster on its own.'
+        if self.r2.max() < UNRELATED_R2:
+            return "Are the rows of X and of the coordinates in the same order?"
+        rest = (
+            "coordinates that keep the data in one piece, such as those of PolynomialEmbedding with "
+            'graph="isomap", or fit each cluster on its own.'
         )
+        if self.learner == "precomputed":
+            return f"Try another `degree`, {rest}"
+        return f"Try another `degree`, more neighbours or a higher perplexity in the learner, {rest}"
 
 
 def _list_figures(figures: NDArray[np.float64]) -> str:
@@ -132,16 +148,17 @@ def describe_regression(
 def measure_local_r2(targets: NDArray[np.float64], fitted: NDArray[np.float64], *, n_jobs: int | None) -> float:
     """Return the share of the variance of the targets within neighbourhoods of theirs that the fit gives back.
 
-    Each coordinate is in units of its deviation; 1 where all neighbours have the same targets.
+    Each coordinate is in units of its deviation; NaN where all neighbours have the same targets.
     """
     T, mean, deviation = standardise_targets(targets, np.ones(len(targets)))
     with np.errstate(over="ignore"):
         F = (fitted - mean) / np.where(deviation > 0, deviation, 1.0)
-    number = min(max(round(LOCAL_SHARE * len(T)), LEAST_LOCAL), len(T))
+    share = np.sqrt(LOCAL_SHARE) if np.count_nonzero(deviation) == 1 else LOCAL_SHARE
+    number = min(max(round(share * len(T)), LEAST_LOCAL), len(T))
     centers = np.random.default_rng(0).permutation(len(T))[:LOCAL_CENTERS]
     around = build_index(T, number, n_jobs=n_jobs).find(T[centers])
     missed, varied = (_sum_within(values, around) for values in (T - F, T))
-    return 1 - missed / varied if varied > 0 else 1.0
+    return 1 - missed / varied if varied > ROUNDING * around.size else float("nan")
 
 
 def _sum_within(values: NDArray[np.float64], around: NDArray[np.intp]) -> float:

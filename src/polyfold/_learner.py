@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_array
 
 #: The `estimator` that stands for coordinates computed elsewhere.
@@ -23,8 +24,10 @@ def make_learner(estimator: Any, random_state: Any) -> Any:
     """Return a clone of the learner, with a seed where it has none; None for "precomputed"."""
     if is_precomputed(estimator):
         return None
-    is_learner = hasattr(estimator, "fit_transform") or hasattr(estimator, "fit")
-    if isinstance(estimator, type) or not is_learner:
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise ValueError(f"`estimator` must be an object, got the class {name}. Write {name}().")
+    if not (hasattr(estimator, "fit_transform") or hasattr(estimator, "fit")):
         raise ValueError(
             f'`estimator` must be "{PRECOMPUTED}" or an object with `fit_transform`, or with `fit` and then '
             f"`embedding_`, such as sklearn.manifold.Isomap(), got {estimator!r}."
@@ -35,6 +38,11 @@ def make_learner(estimator: Any, random_state: Any) -> Any:
     if seeds:
         learner.set_params(**seeds)
     return learner
+
+
+def name_learner(learner: Any) -> str:
+    """Return the name of a learner's class, within what keeps it from being fitted again."""
+    return type(learner.estimator if isinstance(learner, FrozenEstimator) else learner).__name__
 
 
 def _is_seed(name: str) -> bool:
@@ -67,7 +75,7 @@ def _call(method: Any, X: Any, y: Any) -> Any:
 
 def check_coordinates(coordinates: ArrayLike, n_samples: int, source: str) -> NDArray[np.float64]:
     """Return coordinates as an array of shape (n_samples, n_components)."""
-    array = check_array(coordinates, dtype=np.float64, ensure_2d=False, input_name=f"Coordinates of {source}")
+    array = check_array(coordinates, dtype=np.float64, ensure_2d=False, input_name=source)
     array = array.reshape(-1, 1) if array.ndim == 1 else array
     if array.ndim != 2 or len(array) != n_samples:
         raise ValueError(

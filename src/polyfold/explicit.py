@@ -13,7 +13,7 @@ from polyfold._assembly import complete_map
 from polyfold._diagnostics import warn_about
 from polyfold._explicit_diagnostics import describe_regression, measure_local_r2
 from polyfold._features import build_features, check_polynomial
-from polyfold._learner import PRECOMPUTED, find_targets, is_precomputed, make_learner
+from polyfold._learner import PRECOMPUTED, find_targets, is_precomputed, make_learner, name_learner
 from polyfold._regression import follow_targets
 from polyfold._transformer import MapTransformer
 from polyfold._validation import check_alpha, check_boolean, list_automatic
@@ -82,6 +82,9 @@ class ExplicitEmbedding(MapTransformer):
     and no map of a moderate degree follows them across the gap: `fit` warns where a coordinate's leave-one-out R²
     is below 0.7, or where R² within neighbourhoods, ``diagnostics_.local_r2``, is below 0.
 
+    `score` says how well coordinates keep the neighbourhoods of X, as for every map here, and nothing of how
+    faithful the map is: for that see ``diagnostics_``.
+
     The leave-one-out figures are exact for the regression: axes, scale and ridge are those of all samples, and
     the learner has seen all samples.
 
@@ -129,8 +132,8 @@ class ExplicitEmbedding(MapTransformer):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The training samples. Sparse unless ``reduce=None``, where the learner takes it.
         y : array-like of shape (n_samples, n_components) or (n_samples,), default=None
-            For ``estimator="precomputed"`` the coordinates to follow. Otherwise it is passed on to a learner that
-            takes it, such as a supervised one.
+            For ``estimator="precomputed"`` the coordinates to follow; in a pipeline that ends in a classifier y
+            is the labels, and these would be followed. Otherwise it is passed on to a learner that takes it.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each sample counts in the regression; only the ratios matter. A sample of weight 0 is left
             out. The learner and the principal axes do not see the weights.
@@ -174,7 +177,7 @@ class ExplicitEmbedding(MapTransformer):
             features,
             learned,
             regression,
-            learner=PRECOMPUTED if learner is None else type(learner).__name__,
+            learner=PRECOMPUTED if learner is None else name_learner(learner),
             local_r2=measure_local_r2(targets, embedding[training.kept].astype(np.float64), n_jobs=self.n_jobs),
             round_trip_error=round_trip_error,
             chosen=list_automatic(self, ("alpha", "reduce")),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from sklearn.utils.validation import check_array
 
@@ -75,7 +77,7 @@ class Trial:
     def name(self) -> str:
         """What is kept, or followed, and with how many neighbours."""
         if isinstance(self.estimator, ExplicitEmbedding):
-            return f"{type(self.estimator.estimator).__name__}, followed"
+            return f"map of {type(self.estimator.estimator).__name__}"
         return f"{self.estimator.graph}, {self.estimator.n_neighbors} neighbours"
 
     @property
@@ -118,13 +120,15 @@ class Suggestion:
         if others:
             second = others[0]
             text += f"; next is {second.name}, degree {second.estimator.degree}, with {second.score:.3f}"
+            if best.score - second.score < best.error + second.error:
+                text += ", which is as good within the errors"
         if self.n_untried:
             text += f". {self.n_untried} more were not tried: the time was up"
         return text + "."
 
     def __repr__(self) -> str:
         width = max(len(trial.name) for trial in self.trials)
-        lines = [f"{self.estimator!r}", "", self.reason, ""]
+        lines = [f"{self.estimator!r}", "", *wrap(self.reason, 100), ""]
         lines.append(f"  {'tried':<{width}}  degree  score  error  seconds")
         for position, trial in enumerate(self.trials):
             mark = "*" if position == 0 else " "
@@ -133,7 +137,8 @@ class Suggestion:
             lines.append(row + (f"  {trial.failure}" if trial.failure else figures))
         lines.append("")
         lines.append(
-            f"On {self.n_samples:,} samples, {self.n_held_out:,} held out {N_FOLDS} times and ranked among all."
+            f"On {self.n_samples:,} samples, {self.n_held_out:,} held out {N_FOLDS} times and ranked among all; "
+            "error: of the mean."
         )
         return "\n".join(lines)
 
@@ -156,7 +161,8 @@ def suggest(
     and of local graphs ("lle", "mlle", "laplacian", with 10 and 30 neighbours); then the best three of
     these with degrees 1 and 3. A map is learned from three quarters of the samples and places the others. What
     counts is how many of the nearest neighbours of a held-out sample, among all samples, are its nearest in the
-    embedding: R_NX(K), as in :func:`polyfold.metrics.coranking_auc`, averaged over K up to 5 % of the samples.
+    embedding: R_NX(K), as in :func:`polyfold.metrics.coranking_auc`, averaged over K up to 5 % of the samples with
+    weights 1/K. Its error is the standard error of the mean of three such trials. PCA is there for comparison.
     Only small neighbourhoods are compared, so that a surface that is rolled up may be unrolled.
 
     Parameters
@@ -182,9 +188,10 @@ def suggest(
     Notes
     -----
     What a learner with a neighbour graph of its own finds (Isomap, t-SNE) is computed once, with all samples; the
-    map that follows it sees three quarters. Isomap's is rated by a regression on its coordinates, which the
-    estimator that is returned, ``PolynomialEmbedding(graph="isomap")``, comes close to. Beyond 5,000 samples or 3
-    coordinates t-SNE is not tried.
+    map that follows it sees three quarters. t-SNE has ``early_exaggeration=4``, which tears less. Isomap's map is
+    rated by a regression on its coordinates, which the estimator that is returned,
+    ``PolynomialEmbedding(graph="isomap")``, comes close to. Beyond 5,000 samples or 3 coordinates t-SNE is not
+    tried.
 
     Examples
     --------
@@ -200,7 +207,7 @@ def suggest(
     seed = check_integer("random_state", random_state, 0)
     samples = check_array(X, dtype=np.float64, ensure_min_samples=20, input_name="X")
     bench = _Bench(samples, n_components, seed, n_jobs)
-    candidates = _list_candidates(len(samples), n_components, seed)
+    candidates = _list_candidates(len(samples), samples.shape[1], n_components, seed)
     total = len(candidates) + N_BEST * len(OTHER_DEGREES)
     trials: list[Trial] = []
     n_untried = 0
@@ -223,7 +230,7 @@ def suggest(
     raise ValueError(f"No map could be fitted. {trials[0].name}: {trials[0].failure}")
 
 
-def _list_candidates(n_samples: int, n_components: int, seed: int) -> list[Any]:
+def _list_candidates(n_samples: int, n_columns: int, n_components: int, seed: int) -> list[Any]:
     """Return the estimators of the first round, those first that are quick."""
     n_held_out = -(-min(n_samples, TRIAL_SAMPLES) // FOLD_SHARE)
     n_kept = min(n_samples, TRIAL_SAMPLES) - n_held_out
@@ -231,11 +238,13 @@ def _list_candidates(n_samples: int, n_components: int, seed: int) -> list[Any]:
     maps: list[Any] = [
         PolynomialEmbedding(n_components, graph=graph, n_neighbors=k, degree=FIRST_DEGREE) for graph, k in kinds
     ]
+    if n_components <= min(n_kept, n_columns):
+        maps.insert(0, ExplicitEmbedding(PCA(n_components), degree=1))
     if n_samples <= TSNE_SAMPLES and n_components <= TSNE_COMPONENTS:
         # Less exaggeration than usual: pieces that were never torn apart need not be joined again.
         learner = TSNE(n_components, perplexity=min(30, n_held_out), early_exaggeration=4, random_state=seed)
         n_geodesic = sum(graph in GEODESIC for graph, _ in kinds)
-        maps.insert(n_geodesic, ExplicitEmbedding(learner, degree=FIRST_DEGREE))
+        maps.insert(n_geodesic + 1, ExplicitEmbedding(learner, degree=FIRST_DEGREE))
     return maps
 
 
@@ -249,8 +258,8 @@ _PLANS = (
 def _propose(candidates: list[Any], trials: list[Trial]) -> Iterator[Any]:
     """Yield the first round, then the best of it with other degrees."""
     yield from candidates
-    best = sorted((trial for trial in trials if not trial.failure), key=lambda trial: trial.rank)[:N_BEST]
-    for trial in best:
+    curved = [trial for trial in trials if not trial.failure and trial.estimator.degree == FIRST_DEGREE]
+    for trial in sorted(curved, key=lambda trial: trial.rank)[:N_BEST]:
         for degree in OTHER_DEGREES:
             yield clone(trial.estimator).set_params(degree=degree)
 
