@@ -29,7 +29,7 @@ demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map hand
 	$(BIN)/python examples/real_data.py
 
 test: $(INSTALLED)-test ## the whole test suite
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 check: lint types slow ## lint, types and the slower gates
 
