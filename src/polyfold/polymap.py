@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
 from polyfold._blocks import row_slices
 from polyfold._domain import Domain
+from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
 from polyfold._terms import (
     Polynomial,
     Term,
@@ -27,15 +28,6 @@ from polyfold._validation import check_boolean, check_choice, check_integer, che
 
 #: Rows evaluated at a time, so that no temporary is larger than about this many bytes.
 BLOCK_BYTES = 2**22
-
-#: Samples beyond this scale are divided by it before anything else.
-LARGE_SCALE = 1e200
-
-#: Float32 samples are projected in float32 where centre and scale are below this, and the scale above its inverse.
-SINGLE_RANGE = 1e30
-
-#: The axes as rows, the centre, its rounding in the axes, and the unit of samples.
-Projection = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], float]
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -91,7 +83,7 @@ class PolynomialMap:
     axes: NDArray[np.float64] | None = None
     domain: Domain | None = None
     decoder: PolynomialMap | None = None
-    _oriented: dict[str, Projection] = field(default_factory=dict, init=False)
+    _plans: dict[Any, Place] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         check_choice("basis", self.basis, BASES)
@@ -175,34 +167,36 @@ class PolynomialMap:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_inputs)
-            Numbers. Sparse where the map has `axes`. Float32 is multiplied with the axes in float32; all else is
-            computed in float64.
+            Numbers, of any type and order in memory. Sparse where the map has `axes`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_outputs)
             Coordinates, float32 where X is float32 and float64 otherwise.
-        """
-        from polyfold._kernels import evaluate_rows
 
+        Notes
+        -----
+        X is read once, and copied only where it is neither float32 nor float64 or its rows are not contiguous, a
+        few megabytes at a time. Large batches are shared among as many threads as there are processors, or as
+        the environment variable OMP_NUM_THREADS says; a sample gets the same bits whatever their number.
+
+        Float32 is multiplied with the axes in float32, and the polynomial is then computed in float64. Pure powers
+        of columns are computed in float32 where that costs less than 1e-5 of the coordinates' spread over the
+        domain, and otherwise in float64, as is all else.
+        """
         samples = self._check_samples(X)
-        table = self._monomials
-        values = np.empty((samples.shape[0], self.n_outputs))
-        for rows in self._row_slices(samples):
-            evaluate_rows(
-                self._locate(samples[rows], self.shift),
-                table.parents,
-                table.variables,
-                table.factors,
-                self.coefficients,
-                self.offset,
-                values[rows],
-            )
-        with np.errstate(over="ignore"):
-            placed = values.astype(np.float32) if samples.dtype == np.float32 else values
-        if not np.isfinite(placed).all():
+        dtype = np.float32 if samples.dtype == np.float32 else np.float64
+        placed = np.empty((samples.shape[0], self.n_outputs), dtype=dtype)
+        if not place_samples(self, self._plan(dtype), samples, placed):
             raise ValueError(_explain_nonfinite(samples, placed))
         return placed
+
+    def _plan(self, dtype: Any) -> Place:
+        """Return what places samples of this type, prepared at its first use."""
+        plan = self._plans.get(dtype)
+        if plan is None:
+            plan = self._plans[dtype] = plan_placement(self, dtype)
+        return plan
 
     def jacobian(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
         """Differentiate the coordinates by the columns, exactly.
@@ -355,41 +349,9 @@ class PolynomialMap:
                 assert self.axes is not None
                 return np.asarray((X.astype(np.float64) @ self.axes - center @ self.axes) / self.scale)
             if self.axes is not None:
-                return self._project(X, center)
+                return orient_axes(self, center, X.dtype).locate(X)
             located = np.subtract(X, center, dtype=np.float64, order="C")
             return np.asarray(np.divide(located, self.scale, out=located))
-
-    def _project(self, X: NDArray[Any], center: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return dense samples less `center` in the axes, multiplied in float32 where they are float32."""
-        from polyfold._kernels import project_rows
-
-        kind = "single" if X.dtype == np.float32 else "double"
-        if center is not self.shift:
-            projection = self._orient_axes(kind, center)
-        else:
-            projection = self._oriented.get(kind) or self._orient_axes(kind, center)
-            self._oriented[kind] = projection
-        axes, origin, rest, unit = projection
-        rows: NDArray[Any] = np.ascontiguousarray(X, dtype=axes.dtype)
-        projected = np.empty((len(rows), len(axes)))
-        project_rows(rows if unit == 1.0 else rows / unit, origin, axes, projected)
-        projected -= rest
-        projected /= self.scale / unit
-        return projected if len(axes) == self.n_axes else np.ascontiguousarray(projected[:, : self.n_axes])
-
-    def _orient_axes(self, kind: str, center: NDArray[np.float64]) -> Projection:
-        """Return the axes as rows, an even number, and the centre, both in one type; and what is left to take off.
-
-        The last is the centre's rounding in the axes. And the unit of samples: products of huge ones overflow.
-        """
-        assert self.axes is not None
-        in_range = max(np.abs(center).max(), self.scale, 1 / self.scale) < SINGLE_RANGE
-        dtype = np.float32 if kind == "single" and in_range else np.float64
-        unit = self.scale if self.scale > LARGE_SCALE else 1.0
-        origin: NDArray[Any] = (center / unit).astype(dtype)
-        axes = np.pad(self.axes, ((0, 0), (0, self.n_axes % 2)))
-        rest = (center / unit - origin) @ axes
-        return np.ascontiguousarray(axes.T, dtype=dtype), origin, rest, unit
 
     def _measure(self, X: Any, center: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return samples less `center` in the map's variables, and their squared lengths in all columns."""
