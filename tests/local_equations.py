@@ -15,7 +15,8 @@ def build_graph(name, X, k, n_components=2) -> NeighborGraph:
 
 def write_equations(name, X, k, n_components=2):
     """Return L and D over all samples."""
-    members, (L, D, signs) = build_graph(name, X, k, n_components).write(np.arange(len(X)))
+    L, counted, weights, signs = build_graph(name, X, k, n_components).write(np.arange(len(X)))
     assert signs is None
-    np.testing.assert_array_equal(members, np.arange(len(X)))
-    return L, D
+    D = np.zeros(len(X))
+    D[counted] = weights
+    return L.to_csr(), D

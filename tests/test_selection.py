@@ -134,9 +134,9 @@ def test_held_out_folds_are_rated_by_the_coordinates_kept(constraint):
     graph, Phi = build_graph("laplacian", Z, 10), build_basis("kronecker", 3, 2).expand(Z)
     pairs = []
     for fold in range(10):
-        members, (L, D, _) = graph.write(np.arange(fold, 400, 10))
-        F = Phi[members]
-        pairs.append(((L @ F).T @ (L @ F), F.T @ (D[:, np.newaxis] * F), D @ F, D.sum()))
+        L, counted, D, _ = graph.write(np.arange(fold, 400, 10))
+        F, R = Phi[counted], L @ Phi
+        pairs.append((R.T @ R, F.T @ (D[:, np.newaxis] * F), D @ F, D.sum()))
     whole = [sum(parts) for parts in zip(*pairs, strict=True)]
     logs = []
     for fold in pairs:

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 #: Temporaries of one block stay below about this many bytes.
 BLOCK_BYTES = 2**26
 
+#: ... or below this many, where they are better kept near the processor.
+SMALL_BLOCK_BYTES = 2**22
+
 Step = TypeVar("Step")
+Block = TypeVar("Block")
 
 
 def row_slices(n_rows: int, row_bytes: int, block_bytes: int | None = None) -> list[slice]:
     """Cut `n_rows` rows, each of which needs `row_bytes` of working memory, into blocks."""
     step = max(1, (block_bytes or BLOCK_BYTES) // row_bytes)
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def renumber(samples: NDArray[np.intp], n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the different ones among `samples`, in the order in which they occur, and where each is there."""
+    from polyfold._fit_kernels import number_samples
+
+    positions = np.empty(len(samples), dtype=np.intp)
+    members = np.empty(min(len(samples), n_samples), dtype=np.intp)
+    n_members = number_samples(samples, np.full(n_samples, -1, dtype=np.int32), members, positions)
+    return members[:n_members], positions
 
 
 def show_progress(steps: Iterable[Step], total: int, description: str, verbose: int) -> Iterable[Step]:
@@ -26,17 +45,31 @@ def show_progress(steps: Iterable[Step], total: int, description: str, verbose: 
 
 
 def map_blocks(
-    function: Callable[[slice], Step],
-    blocks: list[slice],
+    function: Callable[[Block], Step],
+    blocks: list[Block],
     *,
     n_jobs: int | None,
     verbose: int,
     description: str,
 ) -> Iterator[Step]:
     """Yield ``function(block)`` for each block, in order, computed by `n_jobs` threads."""
-    from joblib import Parallel, delayed
+    from joblib import effective_n_jobs
 
-    results = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(function)(block) for block in blocks
-    )
+    n_threads = min(int(effective_n_jobs(n_jobs)), len(blocks))
+    results = map(function, blocks) if n_threads <= 1 else _map_in_threads(function, blocks, n_threads)
     yield from show_progress(results, len(blocks), description, verbose)
+
+
+def _map_in_threads(function: Callable[[Block], Step], blocks: list[Block], n_threads: int) -> Iterator[Step]:
+    """Yield results in order; no thread is more than a few blocks ahead, so that few results wait in memory."""
+    waiting = deque(blocks)
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="polyfold") as pool:
+        running: deque[Future[Step]] = deque()
+        try:
+            while waiting or running:
+                while waiting and len(running) < 2 * n_threads:
+                    running.append(pool.submit(function, waiting.popleft()))
+                yield running.popleft().result()
+        finally:  # after an error or Ctrl-C, what has not begun does not begin
+            for future in running:
+                future.cancel()

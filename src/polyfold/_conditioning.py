@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from polyfold._basis import MonomialBasis
-from polyfold._blocks import map_blocks, row_slices
+from polyfold._blocks import SMALL_BLOCK_BYTES, map_blocks, row_slices
 
 #: Directions along which the features vary less than this share of the most are not stretched further: that is as
 #: far down as the Gram matrix of the monomials can be believed.
@@ -43,7 +43,13 @@ class ConditionedBasis:
 
     def expand(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the conditioned features Q of samples."""
-        return np.asarray((self.monomials.expand(X) - self.center) @ self.T)
+        return np.asarray(self.center_monomials(X) @ self.T)
+
+    def center_monomials(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the monomials of samples less their mean."""
+        monomials = self.monomials.expand(X)
+        monomials -= self.center
+        return monomials
 
     def to_monomials(
         self, directions: NDArray[np.float64], offset: NDArray[np.float64]
@@ -78,7 +84,7 @@ def condition_basis(
         return features.sum(axis=0), features.T @ features
 
     total, gram = np.zeros(d), np.zeros((d, d))
-    blocks = row_slices(len(X), row_bytes=8 * d)
+    blocks = row_slices(len(X), row_bytes=8 * d, block_bytes=SMALL_BLOCK_BYTES)
     for block_sum, block_gram in map_blocks(
         of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="features"
     ):

@@ -77,8 +77,10 @@ class Domain:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the Mahalanobis distance along the directions, and the distance off them."""
         along = coordinates @ self.directions
-        distances = np.linalg.norm(along / self.spreads, axis=1)
-        return distances, np.sqrt(np.maximum(squared_lengths - np.square(along).sum(axis=1), 0.0))
+        within = np.einsum("ij,ij->i", along, along)
+        along /= self.spreads
+        distances = np.sqrt(np.einsum("ij,ij->i", along, along))
+        return distances, np.sqrt(np.maximum(squared_lengths - within, 0.0))
 
 
 def learn_domain(

@@ -250,7 +250,8 @@ def fix_signs(embedding: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]
     """
     largest = np.abs(embedding).max(axis=0)
     Y = embedding.astype(np.float64) / np.where(largest > 0, largest, 1.0)
-    skewness = np.power(Y, 3).sum(axis=0) / np.abs(np.power(Y, 3)).sum(axis=0)
+    cubes = Y * Y * Y
+    skewness = cubes.sum(axis=0) / np.abs(cubes).sum(axis=0)
     farthest = np.argmax(np.abs(Y) >= 1 - 1e-6, axis=0)
     decisive = np.where(np.abs(skewness) > 1e-6, skewness, Y[farthest, np.arange(Y.shape[1])])
     return np.where(decisive < 0, -1, 1).astype(embedding.dtype)

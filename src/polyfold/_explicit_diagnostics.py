@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from polyfold._diagnostics import MapDiagnostics, describe_map
 from polyfold._features import Features
-from polyfold._neighbors import build_index
+from polyfold._index import build_index
 from polyfold._regression import ROUNDING, TargetRegression, standardise_targets
 from polyfold.polymap import PolynomialMap
 
@@ -156,7 +156,7 @@ def measure_local_r2(targets: NDArray[np.float64], fitted: NDArray[np.float64], 
     share = np.sqrt(LOCAL_SHARE) if np.count_nonzero(deviation) == 1 else LOCAL_SHARE
     number = min(max(round(share * len(T)), LEAST_LOCAL), len(T))
     centers = np.random.default_rng(0).permutation(len(T))[:LOCAL_CENTERS]
-    around = build_index(T, number, n_jobs=n_jobs).find(T[centers])
+    _, around = build_index(T, n_jobs=n_jobs).find(T[centers], number)
     missed, varied = (_sum_within(values, around) for values in (T - F, T))
     return 1 - missed / varied if varied > ROUNDING * around.size else float("nan")
 

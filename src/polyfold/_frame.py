@@ -119,7 +119,10 @@ def build_frame(
         coordinates *= bool(variances.any()) or not center  # equal samples differ by rounding only
     size = _rms_length(coordinates)
     frame = Frame(shift, scale * size, axes, explained, variances)
-    return frame, (None if issparse(columns) else columns / size), coordinates / size
+    if issparse(columns):
+        return frame, None, coordinates / size
+    columns /= size
+    return frame, columns, coordinates / size
 
 
 def _column_variances(columns: Any) -> NDArray[np.float64]:

@@ -1,19 +1,32 @@
 """The Gram pair of a basis: ``A = (L Q)ᵀ(L Q)`` and ``B = Qᵀ diag(D) Q`` (paper, eq. 12).
 
 Both are sums over samples, so they are accumulated block by block and the N×N matrix LᵀL is never formed. The
-features of a block are expanded where they are needed and forgotten: memory is a few d×d matrices and one block.
+features of all samples are held once, up to half a gigabyte; beyond that those of a block are expanded where they
+are needed and forgotten, and memory is a few d×d matrices and one block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from polyfold._blocks import map_blocks, row_slices
+from polyfold._blocks import SMALL_BLOCK_BYTES, map_blocks, renumber, row_slices
 from polyfold._conditioning import ConditionedBasis, check_no_overflow
 from polyfold._graph import Graph
+from polyfold.objectives.patch import LocalRows
+
+#: Features of all samples are held in memory up to this size.
+HELD_BYTES = 2**29
+
+#: Temporaries of a block, and of the others of its region, stay below this many bytes each.
+BLOCK_BYTES = 2**24
+
+#: Rows from which the number of equations is estimated.
+PROBED_ROWS = 16
 
 #: Folds, and folds where there are more than LARGE_GRAM features.
 MANY_FOLDS, FEW_FOLDS, LARGE_GRAM = 10, 5, 1000
@@ -46,29 +59,88 @@ class GramPair:
         return mean, self.B - np.outer(mean, self.feature_sum)
 
 
-def accumulate(X: NDArray[np.float64], rows: NDArray[np.intp], graph: Graph, basis: ConditionedBasis) -> GramPair:
+@dataclass(frozen=True, eq=False)
+class SampleFeatures:
+    """The conditioned features Q of samples: held where there is room for them, or else made anew when needed.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_inputs)
+        Samples in the map's units.
+    basis : ConditionedBasis
+    held : ndarray of shape (n_samples, n_features) or None
+    """
+
+    X: NDArray[np.float64]
+    basis: ConditionedBasis
+    held: NDArray[np.float64] | None
+
+    def count_floats(self, graph: Graph) -> int:
+        """Estimate the floats that are needed for the residuals and features of a row of the graph."""
+        some = np.arange(min(PROBED_ROWS, graph.n_samples))
+        L = graph.write(some).L
+        equations = L.shape[0] / len(some)
+        n_entries = L.columns.size if isinstance(L, LocalRows) else L.nnz
+        made_anew = 0 if self.held is not None else min(n_entries / len(some), graph.n_samples) + equations
+        return int((equations + 1 + made_anew) * len(self.basis.center))
+
+    def take(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the features of some samples."""
+        return self.basis.expand(self.X[samples]) if self.held is None else self.held[samples]
+
+    def combine(self, L: Any) -> NDArray[np.float64]:
+        """Return ``L Q``."""
+        if self.held is not None:
+            return np.asarray(L @ self.held)
+        members, among = L.restrict() if isinstance(L, LocalRows) else _restrict(L)
+        return np.asarray((among @ self.basis.center_monomials(self.X[members])) @ self.basis.T)
+
+
+def _restrict(L: Any) -> tuple[NDArray[np.intp], Any]:
+    """Return the columns of a SciPy matrix that have entries, and the matrix of these."""
+    members, columns = renumber(L.indices.astype(np.intp), L.shape[1])
+    return members, csr_array((L.data, columns, L.indptr), shape=(L.shape[0], len(members)))
+
+
+def prepare_features(
+    X: NDArray[np.float64], basis: ConditionedBasis, *, n_jobs: int | None, verbose: int
+) -> SampleFeatures:
+    """Compute the features of all samples at once, unless they take more than HELD_BYTES."""
+    shape = (len(X), len(basis.center))
+    if 8 * shape[0] * shape[1] > HELD_BYTES:
+        return SampleFeatures(X, basis, None)
+    held = np.empty(shape)
+
+    @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
+    def fill(rows: slice) -> None:
+        np.matmul(basis.center_monomials(X[rows]), basis.T, out=held[rows])
+
+    blocks = row_slices(len(X), row_bytes=16 * shape[1], block_bytes=SMALL_BLOCK_BYTES)
+    for _ in map_blocks(fill, blocks, n_jobs=n_jobs, verbose=verbose, description="features"):
+        pass
+    return SampleFeatures(X, basis, held)
+
+
+def accumulate(rows: NDArray[np.intp], graph: Graph, features: SampleFeatures) -> GramPair:
     """Return the share of the samples `rows` in the Gram pair.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_inputs)
-        Samples in the map's units; only `rows` and what the graph joins them to is read.
     rows : ndarray of shape (n_rows,)
         The samples whose local equations are added.
     graph : Graph
         Writes these equations.
-    basis : ConditionedBasis
+    features : SampleFeatures
+        Only those of `rows` and of what the graph joins them to are read.
     """
-    members, (L, D, signs) = graph.write(rows)
-    features = basis.monomials.expand(X[members])
-    features -= basis.center
-    residuals = (L @ features) @ basis.T
-    weighted = np.flatnonzero(D)
-    features, roots = features[weighted] @ basis.T, np.sqrt(D[weighted])
-    feature_sum = D[weighted] @ features
-    features *= roots[:, np.newaxis]
+    L, counted, D, signs = graph.write(rows)
+    residuals = features.combine(L)
+    Q = features.take(counted)
+    feature_sum = D @ Q
+    Q *= np.sqrt(D)[:, np.newaxis]
+    # A matrix times its own transpose: NumPy computes one half of it, by a symmetric rank-k update.
     A = residuals.T @ (residuals if signs is None else signs[:, np.newaxis] * residuals)
-    return GramPair(A, features.T @ features, feature_sum, float(D.sum()))
+    return GramPair(A, Q.T @ Q, feature_sum, float(D.sum()))
 
 
 def count_folds(n_samples: int, n_features: int) -> int:
@@ -88,24 +160,28 @@ def build_gram_folds(
     """Accumulate the Gram pair of each fold, block by block. Sample i is in fold i mod `n_folds`."""
     n_samples = graph.n_samples
     n_folds = n_folds or count_folds(n_samples, len(basis.center))
-    row_bytes = graph.count_bytes(len(basis.center))
+    order = np.arange(n_samples) if graph.order is None else graph.order
+    X = X if graph.order is None else X[order]
+    features = prepare_features(X, basis, n_jobs=n_jobs, verbose=verbose)
+    row_bytes = 8 * (graph.count_floats() + features.count_floats(graph))
+    # The folds of a region one after the other: what they share is still close to the processor.
     blocks = [
-        slice(fold + n_folds * block.start, fold + n_folds * block.stop, n_folds)
+        (fold, region.start + np.flatnonzero(order[region] % n_folds == fold))
+        for region in row_slices(n_samples, row_bytes, n_folds * BLOCK_BYTES)
         for fold in range(n_folds)
-        for block in row_slices(len(range(fold, n_samples, n_folds)), row_bytes)
     ]
 
     @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
-    def of_block(block: slice) -> GramPair:
-        return accumulate(X, np.arange(n_samples)[block], graph, basis)
+    def of_block(block: tuple[int, NDArray[np.intp]]) -> GramPair:
+        return accumulate(block[1], graph, features)
 
     shares = map_blocks(of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="Gram pair")
     folds: list[GramPair] = []
-    for block, share in zip(blocks, shares, strict=True):
-        if block.start == len(folds):  # the first block of a fold starts at the fold's number
+    for (fold, _), share in zip(blocks, shares, strict=True):
+        if len(folds) < n_folds:
             folds.append(share)
         else:
-            folds[-1].add(share)
+            folds[fold].add(share)
     check_no_overflow(*(gram for fold in folds for gram in (fold.A, fold.B)))
     return folds
 

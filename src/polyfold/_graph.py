@@ -1,7 +1,7 @@
 """The local equations of a fit, for any set of samples: from neighbourhoods, from an affinity, or as given.
 
-A graph writes the equations that some samples contribute, ``write(rows) -> (members, (L, D))``, so that the Gram
-pair can be summed over samples in blocks and folds.
+A graph writes the equations that some samples contribute, ``write(rows) -> (L, D)``, so that the Gram pair can be
+summed over samples in blocks and folds.
 """
 
 from __future__ import annotations
@@ -33,11 +33,15 @@ class Graph(Protocol):
     def n_samples(self) -> int:
         """Samples in all."""
 
-    def write(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Equations]:
-        """Return the samples that the equations of `rows` touch, and these equations, columns in that order."""
+    @property
+    def order(self) -> NDArray[np.intp] | None:
+        """Which of the samples given to `fit` each of these is; None where they are the same."""
 
-    def count_bytes(self, n_features: int) -> int:
-        """Estimate the working memory for each row."""
+    def write(self, rows: NDArray[np.intp]) -> Equations:
+        """Return the equations of `rows`."""
+
+    def count_floats(self) -> int:
+        """Estimate the floats that are needed to write the equations of a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,30 +57,31 @@ class NeighborGraph:
         How much each sample counts.
     build : callable
         From a patch to its equations.
+    order : ndarray of shape (n_samples,) or None
+        Which of the samples given to `fit` each row is of; None leaves them as they are.
+    floats_per_row : int
+        Needed to write the equations of a row.
     """
 
     neighbors: NDArray[np.intp]
     measured: NDArray[np.float64]
     weights: NDArray[np.float64]
     build: Callable[[Patch], Equations]
+    order: NDArray[np.intp] | None = None
+    floats_per_row: int = 1000
 
     @property
     def n_samples(self) -> int:
         """Samples in all."""
         return len(self.neighbors)
 
-    def write(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Equations]:
-        """Return the samples in the neighbourhoods of `rows`, and the equations of these."""
-        neighbors = self.neighbors[rows]
-        members, positions = np.unique(np.concatenate([rows, neighbors.ravel()]), return_inverse=True)
-        centers, around = positions[: len(rows)], positions[len(rows) :].reshape(neighbors.shape)
-        patch = Patch(self.measured[members], members, centers, around, self.weights[rows])
-        return members, self.build(patch)
+    def write(self, rows: NDArray[np.intp]) -> Equations:
+        """Return the equations of the neighbourhoods of `rows`."""
+        return self.build(Patch(self.measured, rows, self.neighbors[rows], self.weights[rows]))
 
-    def count_bytes(self, n_features: int) -> int:
-        """Up to k equations and k + 1 samples for each row, k offsets, and a few k×k matrices."""
-        k = self.neighbors.shape[1]
-        return int(8 * ((2 * k + 5) * n_features + (3 * k + 1) * self.measured.shape[1] + 6 * k * k))
+    def count_floats(self) -> int:
+        """Return what the objective says."""
+        return self.floats_per_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +93,7 @@ class AffinityGraph:
 
     W: Any
     weights: NDArray[np.float64]
+    order: None = None
 
     @property
     def n_samples(self) -> int:
@@ -99,23 +105,20 @@ class AffinityGraph:
         """Whether residuals are also subtracted: then a part of the samples has no objective of its own."""
         return bool(self.W.data.min(initial=0.0) < 0)
 
-    def write(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Equations]:
-        """Return the samples that W joins to `rows`, and an equation for each entry of these rows."""
+    def write(self, rows: NDArray[np.intp]) -> Equations:
+        """Return an equation for each entry of these rows of W."""
         edges = self.W[rows]
         starts = np.repeat(rows, np.diff(edges.indptr))
-        members, positions = np.unique(np.concatenate([rows, edges.indices]), return_inverse=True)
-        centers = np.repeat(positions[: len(rows)], np.diff(edges.indptr))
         affinities = edges.data * self.weights[starts]
-        equations = write_edges(centers, positions[len(rows) :], affinities, len(members))
+        equations = write_edges(starts, edges.indices.astype(np.intp), affinities, self.n_samples)
         if self.is_signed:  # halves of rows may sum to less than 0, whole rows do not
-            D = np.zeros(len(members))
-            D[positions[: len(rows)]] = np.maximum(np.asarray(edges.sum(axis=1)).ravel(), 0.0)
-            equations = equations._replace(D=D)
-        return members, equations
+            degrees = np.maximum(np.asarray(edges.sum(axis=1)).ravel(), 0.0)
+            equations = equations._replace(counted=rows, D=degrees)
+        return equations
 
-    def count_bytes(self, n_features: int) -> int:
-        """As many equations and samples for each row as it has entries on average."""
-        return int(8 * (2 * self.W.nnz / max(self.n_samples, 1) + 5) * n_features)
+    def count_floats(self) -> int:
+        """Ten for each entry of W."""
+        return int(10 * self.W.nnz / max(self.n_samples, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,26 +128,20 @@ class EquationGraph:
     L: Any
     D: NDArray[np.float64]
     owners: NDArray[np.intp]
+    order: None = None
 
     @property
     def n_samples(self) -> int:
         """Samples in all."""
         return len(self.D)
 
-    def write(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Equations]:
-        """Return the samples in the equations that belong to `rows`, and these equations."""
-        equations = self.L[np.flatnonzero(np.isin(self.owners, rows))]
-        members, positions = np.unique(np.concatenate([rows, equations.indices]), return_inverse=True)
-        shape = (equations.shape[0], len(members))
-        L = csr_array((equations.data, positions[len(rows) :], equations.indptr), shape=shape)
-        D = np.zeros(len(members))
-        D[positions[: len(rows)]] = self.D[rows]
-        return members, Equations(L, D)
+    def write(self, rows: NDArray[np.intp]) -> Equations:
+        """Return the equations that belong to `rows`."""
+        return Equations(self.L[np.flatnonzero(np.isin(self.owners, rows))], rows, self.D[rows])
 
-    def count_bytes(self, n_features: int) -> int:
-        """As many equations for each row, and samples, as it has on average."""
-        per_row = (self.L.shape[0] + self.L.nnz) / max(self.n_samples, 1)
-        return int(8 * (per_row + 5) * n_features)
+    def count_floats(self) -> int:
+        """Two for each entry of L."""
+        return int(2 * self.L.nnz / max(self.n_samples, 1))
 
 
 def check_affinity(W: Any, used: NDArray[np.bool_]) -> Any:

@@ -23,6 +23,9 @@ SPREAD_LIMIT = 2.0
 #: So does a map that keeps local relations this many times worse on them.
 GROWTH_LIMIT = 100.0
 
+#: Approximate searches that find less than this share of the nearest neighbours are worth a word.
+LEAST_RECALL = 0.9
+
 #: An objective below this is as good as zero.
 ROUNDING = 1e-10
 
@@ -39,6 +42,11 @@ class Diagnostics(MapDiagnostics):
         What is kept; "affinity" or "callable" where it was given.
     n_neighbors : int
         Of each sample; of a given graph on average.
+    search : {"exact", "approx", "given"}
+        How neighbours were found.
+    recall : float
+        Share of the nearest neighbours that were found, measured on 200 samples where the search was approximate;
+        NaN where neighbours were given.
     n_connected_components : int
         Of the neighbour graph.
     space : {"columns", "axes", "given"}
@@ -72,6 +80,8 @@ class Diagnostics(MapDiagnostics):
     intrinsic_dimension: float
     graph: str
     n_neighbors: int
+    search: str
+    recall: float
     n_connected_components: int
     space: str
     space_scores: dict[str, float]
@@ -112,6 +122,8 @@ class Diagnostics(MapDiagnostics):
                 why = " (auto: 1 % of the samples and m(m+1)/2 for dimension m, within 10 to 50)"
         else:
             why = " on average (given)" if self.space == "given" else " (given)"
+        if self.search == "approx":
+            why += f", {self.recall:.1%} of the nearest found"
         parts = self.n_connected_components
         return f"{self.n_neighbors}{why}, graph in {parts} {'piece' if parts == 1 else 'pieces'}"
 
@@ -202,6 +214,11 @@ class Diagnostics(MapDiagnostics):
                 f"The neighbour graph has {self.n_connected_components} connected components: {consequence}. "
                 f"{cure}, or fit each component on its own."
             )
+        if self.recall < LEAST_RECALL:
+            messages.append(
+                f"The approximate search found only {self.recall:.0%} of the nearest neighbours: relations are "
+                'less local than they could be. Use neighbors="exact".'
+            )
         if self.n_duplicates:
             messages.append(
                 f"{self.n_duplicates} of {self.n_samples} samples are duplicates of another. They use "
@@ -256,6 +273,8 @@ def describe_fit(
         intrinsic_dimension=relations.dimension,
         graph=graph,
         n_neighbors=relations.n_neighbors,
+        search=relations.search,
+        recall=relations.recall,
         n_connected_components=relations.n_pieces,
         space=relations.space,
         space_scores=relations.space_scores,

@@ -20,6 +20,7 @@ from polyfold._eigen import solve_pair, whiten
 from polyfold._features import Features
 from polyfold._gram import build_gram_folds
 from polyfold._graph import NeighborGraph
+from polyfold._index import TreeIndex, build_index, choose_search, find_others, measure_recall
 from polyfold._neighbors import (
     choose_n_neighbors,
     estimate_dimension,
@@ -43,23 +44,35 @@ TRIAL_ALPHA = 1e-3
 class Neighborhoods:
     """The neighbours of each sample, and the space in which they were found and local relations are measured.
 
+    Rows may be in another order than the samples, near ones next to each other: much is read again while it is
+    still close to the processor.
+
     Attributes
     ----------
     neighbors : ndarray of shape (n_samples, n_neighbors)
     measured : ndarray of shape (n_samples, n_dimensions)
         The samples in that space.
+    order : ndarray of shape (n_samples,) or None
+        Which sample each row is of; None leaves them as they are. Neighbours are numbers of rows.
     dimension : float
         Estimated intrinsic dimension.
     space : {"columns", "axes"}
     space_scores : dict
         What a trial map scored with each space, where there was a choice.
+    search : {"exact", "approx", "given"}
+        How neighbours were found.
+    recall : float
+        Share of the nearest that were found, on a sample; NaN where a transformer found them.
     """
 
     neighbors: NDArray[np.intp]
     measured: NDArray[np.float64]
+    order: NDArray[np.intp] | None = None
     dimension: float = float("nan")
     space: str = "columns"
     space_scores: dict[str, float] = field(default_factory=dict)
+    search: str = "exact"
+    recall: float = 1.0
 
 
 def find_neighborhoods(
@@ -92,14 +105,15 @@ def find_neighborhoods(
         Of the fit; None where it is yet to be chosen.
     """
     columns, coordinates, visible = features.columns, features.coordinates, features.visible
-    dimension = estimate_dimension(visible, n_jobs=n_jobs)
+    index = build_index(visible, n_jobs=n_jobs)
+    dimension = estimate_dimension(visible, n_jobs=n_jobs, index=index)
     least = 1 if objective is None else objective.least_neighbors(n_components)
     number = choose_n_neighbors(n_neighbors, len(visible), dimension, neighbors, least)
     space = "axes" if columns is None else "columns"
     scores: dict[str, float] = {}
     if not isinstance(neighbors, str):
         found = find_transformer_neighbors(neighbors, X, visible, number, random_state=random_state)
-        return Neighborhoods(found, visible, dimension, space, scores)
+        return Neighborhoods(found, visible, None, dimension, space, scores, "given", float("nan"))
     if objective is not None and columns is not None and coordinates is not columns:
         settings = objective, number, n_components, alpha
         with suppress(ValueError):  # too few samples, or too alike: then the axes, without a trial
@@ -108,8 +122,18 @@ def find_neighborhoods(
             )
         space = choose_space(scores)
     measured = visible if space == "columns" else coordinates
-    found = find_exact_neighbors(measured, number, n_jobs=n_jobs, verbose=verbose)
-    return Neighborhoods(found, measured, dimension, space, scores)
+    search = choose_search(neighbors, *measured.shape)
+    if measured is not visible or search != "exact":
+        index = build_index(measured, n_jobs=n_jobs, search=search)
+    order = index.order if objective is not None and isinstance(index, TreeIndex) else None
+    numbers = np.arange(len(measured))
+    if order is not None:
+        numbers = np.empty(len(measured), dtype=np.int32 if len(measured) < 2**31 else np.intp)
+        numbers[order] = np.arange(len(order), dtype=numbers.dtype)
+    found = find_others(index, measured, number, numbers, verbose=verbose)
+    recall = 1.0 if search == "exact" else measure_recall(measured, found, n_jobs=n_jobs)
+    measured = measured if order is None else measured[order]
+    return Neighborhoods(found, measured, order, dimension, space, scores, search, recall)
 
 
 def build_neighbor_graph(
@@ -122,9 +146,12 @@ def build_neighbor_graph(
     verbose: int,
 ) -> NeighborGraph:
     """Gather what the objective must know of all samples, and return the graph that writes its equations."""
-    measured, neighbors = neighborhoods.measured, neighborhoods.neighbors
+    measured, neighbors, order = neighborhoods.measured, neighborhoods.neighbors, neighborhoods.order
+    weights = weights if order is None else weights[order]
     statistics = objective.prepare(measured, neighbors, n_components, n_jobs=n_jobs, verbose=verbose)
-    return NeighborGraph(neighbors, measured, weights, partial(objective.build, **statistics))
+    build = partial(objective.build, **statistics)
+    floats_per_row = objective.count_floats(neighbors.shape[1], measured.shape[1])
+    return NeighborGraph(neighbors, measured, weights, build, order, floats_per_row)
 
 
 def compare_spaces(

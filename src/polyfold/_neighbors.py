@@ -1,21 +1,18 @@
-"""Samples to neighbour indices. The only module that imports a nearest-neighbour library."""
+"""Samples to neighbour indices: how many neighbours, of which kind of search or from a transformer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
-from polyfold._blocks import row_slices, show_progress
+from polyfold._blocks import row_slices
+from polyfold._index import NeighborIndex, build_index, find_others
 from polyfold._validation import check_integer
 
 #: Bounds of ``n_neighbors="auto"``, which is 1 % of the samples as the paper advises (its section 5).
@@ -24,16 +21,20 @@ AUTO_NEIGHBORS = (10, 50)
 #: Neighbours and samples from which the intrinsic dimension is estimated.
 DIMENSION_NEIGHBORS, DIMENSION_SAMPLES = 10, 1000
 
+#: ... or fewer samples, down to a tenth, where all samples have more than a share of this many values.
+DIMENSION_WORK = 10**10
 
-def estimate_dimension(X: NDArray[np.float64], *, n_jobs: int | None) -> float:
+
+def estimate_dimension(X: NDArray[np.float64], *, n_jobs: int | None, index: NeighborIndex | None = None) -> float:
     """Estimate the intrinsic dimension from how distances to neighbours grow; NaN where that cannot be told.
 
     The maximum-likelihood estimate of Levina and Bickel (2004), averaged over at most DIMENSION_SAMPLES samples as
     MacKay and Ghahramani advise: by its inverse.
     """
     k = min(DIMENSION_NEIGHBORS, len(X) - 1)
-    queries = X[:: -(-len(X) // DIMENSION_SAMPLES)]
-    distances, _ = NearestNeighbors(n_neighbors=k + 1, n_jobs=n_jobs).fit(X).kneighbors(queries)
+    most = min(DIMENSION_SAMPLES, max(DIMENSION_WORK // X.size, DIMENSION_SAMPLES // 10))
+    queries = X[:: -(-len(X) // most)]
+    distances, _ = (index or build_index(X, n_jobs=n_jobs)).find(queries, k + 1)
     distances = distances[:, 1:][distances[:, 1] > 0]  # less the sample itself, and without duplicates
     if k < 3 or not len(distances):
         return float("nan")
@@ -72,12 +73,12 @@ def choose_n_neighbors(n_neighbors: Any, n_samples: int, dimension: float, neigh
 
 
 def check_neighbors(neighbors: Any) -> None:
-    """Check that `neighbors` is "exact" or a neighbours transformer."""
-    is_exact = isinstance(neighbors, str) and neighbors == "exact"
+    """Check that `neighbors` is a kind of search or a neighbours transformer."""
+    is_search = isinstance(neighbors, str) and neighbors in ("auto", "exact", "approx")
     is_transformer = hasattr(neighbors, "fit") and hasattr(neighbors, "transform")
-    if not is_exact and (isinstance(neighbors, type) or not is_transformer):
+    if not is_search and (isinstance(neighbors, type) or not is_transformer):
         raise ValueError(
-            '`neighbors` must be "exact" or a scikit-learn neighbours transformer such as '
+            '`neighbors` must be "auto", "exact", "approx" or a scikit-learn neighbours transformer such as '
             f"sklearn.neighbors.KNeighborsTransformer(), got {neighbors!r}."
         )
 
@@ -92,39 +93,9 @@ def find_exact_neighbors(
 ) -> NDArray[np.intp]:
     """Return the Euclidean nearest neighbours of each sample, nearest first, itself left out.
 
-    Shape (n_samples, n_neighbors). One sample more than asked is looked for: usually the sample itself.
+    Shape (n_samples, n_neighbors).
     """
-    mean = X.mean(axis=0)
-    if np.abs(mean).max() > 1e-6 * np.abs(X).max():  # in many columns distances are differences of squares
-        X = X - mean
-    index = NearestNeighbors(n_neighbors=n_neighbors + 1, n_jobs=n_jobs).fit(X)
-
-    def search(rows: slice) -> NDArray[np.intp]:
-        found: NDArray[np.intp] = index.kneighbors(X[rows], return_distance=False)
-        surplus = found == np.arange(rows.start, rows.stop)[:, np.newaxis]
-        # Among more than n_neighbors duplicates a sample may not find itself: drop the farthest.
-        surplus[~surplus.any(axis=1), -1] = True
-        return np.asarray(found[~surplus].reshape(-1, n_neighbors))
-
-    # The search itself runs on n_jobs threads; the blocks are for progress and for Ctrl-C.
-    blocks = row_slices(len(X), row_bytes=2**12)
-    return np.concatenate([search(rows) for rows in show_progress(blocks, len(blocks), "neighbours", verbose)])
-
-
-@dataclass(frozen=True, eq=False)
-class NeighborIndex:
-    """Samples among which the nearest of others are found."""
-
-    index: Any
-
-    def find(self, queries: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the Euclidean nearest samples to each query, nearest first, equal ones included."""
-        return np.asarray(self.index.kneighbors(queries, return_distance=False))
-
-
-def build_index(X: NDArray[np.float64], n_neighbors: int, *, n_jobs: int | None) -> NeighborIndex:
-    """Prepare the search for as many nearest of the samples X."""
-    return NeighborIndex(NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X))
+    return find_others(build_index(X, n_jobs=n_jobs), X, n_neighbors, np.arange(len(X)), verbose=verbose)
 
 
 def find_transformer_neighbors(
@@ -201,18 +172,27 @@ def _nearest_of_pairs(
 
 def count_components(neighbors: NDArray[np.intp], *, mutual: bool = False) -> int:
     """Count the connected components of the neighbour graph, edges taken both ways, or only those that go both."""
-    n_samples, k = neighbors.shape
-    row_ends = np.arange(0, neighbors.size + 1, k)
-    edges = np.ones(neighbors.size, dtype=np.int8)
-    graph = csr_array((edges, neighbors.ravel(), row_ends), shape=(n_samples, n_samples))
-    graph = graph.multiply(graph.T) if mutual else graph
-    return int(connected_components(graph, directed=False, return_labels=False))
+    from polyfold._fit_kernels import join_neighbors
+
+    n_samples = len(neighbors)
+    labels, roots = np.full(n_samples, -1, dtype=np.int32), np.empty(n_samples, dtype=np.int32)
+    return int(join_neighbors(neighbors, mutual, labels, roots, np.empty(n_samples, dtype=np.intp)))
 
 
 def count_duplicates(X: NDArray[np.float64]) -> int:
     """Count the samples that repeat an earlier one exactly."""
-    seen: set[bytes] = set()
-    for rows in row_slices(len(X), row_bytes=8 * X.shape[1]):
-        positive_zeros = np.ascontiguousarray(X[rows]) + 0.0
-        seen.update(blake2b(row.tobytes(), digest_size=16).digest() for row in positive_zeros)
-    return len(X) - len(seen)
+    from polyfold._fit_kernels import hash_rows
+
+    hashes = np.empty(len(X), dtype=np.uint64)
+    for rows in row_slices(len(X), row_bytes=16 * X.shape[1], block_bytes=2**22):
+        positive_zeros = np.ascontiguousarray(X[rows], dtype=np.float64) + 0.0
+        hash_rows(positive_zeros.view(np.uint64), hashes[rows])
+    in_order = np.sort(hashes)
+    if not (in_order[1:] == in_order[:-1]).any():
+        return 0
+    order = np.argsort(hashes, kind="stable")
+    alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    return sum(
+        int(np.count_nonzero((X[order[some + 1]] == X[order[some]]).all(axis=1)))
+        for some in (alike[rows] for rows in row_slices(len(alike), row_bytes=16 * X.shape[1]))
+    )

@@ -21,7 +21,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from polyfold._blocks import row_slices
 from polyfold._global import DENSE_SIZE, GeodesicKernel
-from polyfold._neighbors import NeighborIndex, build_index
+from polyfold._index import NeighborIndex, build_index
 from polyfold.objectives.isomap import build_distance_graph, center_exactly, measure_geodesics
 from polyfold.objectives.laplacian import choose_bandwidth, square_lengths
 from polyfold.objectives.lle import solve_weights
@@ -72,11 +72,11 @@ class WeightKernel:
 
     def relate(self, queries: NDArray[np.float64]) -> Any:
         """Return the weights that rebuild each sample from its neighbours; one that is there is itself."""
-        neighbors = self.index.find(queries)
+        _, neighbors = self.index.find(queries, self.n_neighbors)
         offsets = self.X[neighbors] - queries[:, np.newaxis]
         same: NDArray[np.bool_] = np.all(offsets == 0, axis=2)
         is_there = np.any(same, axis=1, keepdims=True)
-        weights = np.where(is_there, same, solve_weights(offsets))
+        weights = np.where(is_there, same, solve_weights(queries, self.X, neighbors))
         weights = weights / weights.sum(axis=1, keepdims=True)
         row_ends = np.arange(0, neighbors.size + 1, self.n_neighbors)
         return csr_array((weights.ravel(), neighbors.ravel(), row_ends), shape=(len(queries), len(self.X)))
@@ -153,6 +153,7 @@ class PathKernel:
     """
 
     X: NDArray[np.float64]
+    n_neighbors: int
     index: NeighborIndex
     squares: NDArray[np.float64]
     means: NDArray[np.float64]
@@ -166,7 +167,7 @@ class PathKernel:
 
     def relate(self, queries: NDArray[np.float64]) -> Any:
         """Return the inner products of each sample with those that are there."""
-        neighbors = self.index.find(queries)
+        _, neighbors = self.index.find(queries, self.n_neighbors)
         lengths = np.linalg.norm(self.X[neighbors] - queries[:, np.newaxis], axis=2)
         inner = np.empty((len(queries), len(self.X)))
         for rows in row_slices(len(queries), row_bytes=16 * neighbors.shape[1] * len(self.X)):
@@ -188,7 +189,7 @@ def learn_kernel(
     """Learn the kernel of a graph, "lle", "laplacian" or "isomap", from samples and their neighbours."""
     n_neighbors = neighbors.shape[1]
     if graph == "lle":
-        index = build_index(X, n_neighbors, n_jobs=n_jobs)
+        index = build_index(X, n_jobs=n_jobs)
         return WeightKernel(X, n_neighbors, index, 0 if random_state is None else random_state, n_jobs)
     if graph == "laplacian":
         radii = np.empty(len(X))
@@ -197,4 +198,4 @@ def learn_kernel(
         return HeatKernel(X, n_neighbors, radii, choose_bandwidth(square_lengths(X, neighbors)))
     edges = build_distance_graph(X, neighbors)
     squares = measure_geodesics(edges, np.arange(len(X)), n_jobs=n_jobs, verbose=verbose)
-    return PathKernel(X, build_index(X, n_neighbors, n_jobs=n_jobs), squares, squares.mean(axis=0))
+    return PathKernel(X, n_neighbors, build_index(X, n_jobs=n_jobs), squares, squares.mean(axis=0))

@@ -35,6 +35,10 @@ class Relations:
         Where neighbours were found and local relations measured.
     space_scores : dict
         What a trial map scored with each space, where there was a choice.
+    search : {"exact", "approx", "given"}
+        How neighbours were found.
+    recall : float
+        Share of the nearest neighbours that were found, on a sample; NaN where they were given.
     """
 
     kept: Graph | GeodesicKernel
@@ -43,6 +47,8 @@ class Relations:
     dimension: float
     space: str
     space_scores: dict[str, float] = field(default_factory=dict)
+    search: str = "given"
+    recall: float = float("nan")
 
 
 def check_graph(graph: Any) -> Any:
@@ -128,4 +134,6 @@ def find_relations(
         around.dimension,
         around.space,
         around.space_scores,
+        around.search,
+        around.recall,
     )

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
-from polyfold._neighbors import build_index
+from polyfold._index import build_index
 
 #: Candidates beyond the number of coordinates asked for.
 N_MORE = 8
@@ -99,11 +99,12 @@ def learn_tangents(X: NDArray[np.float64], dimension: int, *, n_jobs: int | None
     order = np.random.default_rng(0).permutation(len(X))
     n_samples = MAX_SAMPLES * min(MAX_EXHAUSTIVE, dimension) // dimension
     references, samples = X[np.sort(order[:MAX_REFERENCES])], X[np.sort(order[:n_samples])]
-    around = build_index(references, n_neighbors + 1, n_jobs=n_jobs).find(samples)  # the sample itself is one
+    _, around = build_index(references, n_jobs=n_jobs).find(samples, n_neighbors + 1)  # the sample itself is one
     planes, squares = _find_planes(references[around] - references[around].mean(axis=1, keepdims=True), dimension)
     extent = float(np.median(squares[:, -1] / np.where(squares[:, -2] > 0, squares[:, -2], 1.0)))
 
-    near = build_index(samples, min(EDGE_NEIGHBORS + 1, len(samples)), n_jobs=n_jobs).find(samples)[:, 1:]
+    _, near = build_index(samples, n_jobs=n_jobs).find(samples, min(EDGE_NEIGHBORS + 1, len(samples)))
+    near = near[:, 1:]
     starts, ends = np.repeat(np.arange(len(samples)), near.shape[1]), near.ravel()
     turns = np.linalg.det(planes[starts] @ planes[ends].transpose(0, 2, 1))
     orientations, pieces = _orient(starts, ends, turns, len(samples))

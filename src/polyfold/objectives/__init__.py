@@ -46,15 +46,18 @@ class Objective:
         From (samples, neighbours, n_components) to statistics of all samples.
     least_neighbors : callable
         How many neighbours n_components coordinates need.
+    count_floats : callable
+        From the numbers of neighbours and columns to the floats needed to build the equations of a centre.
     """
 
     build: Callable[..., Equations]
     prepare: Callable[..., dict[str, Any]] = _prepare_nothing
     least_neighbors: Callable[[int], int] = lambda n_components: 1
+    count_floats: Callable[[int, int], int] = lambda k, n_columns: 3 * k * n_columns + 6 * k * k
 
 
 OBJECTIVES: dict[str, Objective] = {
-    "lle": Objective(lle.build_equations),
+    "lle": Objective(lle.build_equations, count_floats=lambda k, n_columns: 4 * k + n_columns),
     "mlle": Objective(mlle.build_equations, mlle.prepare, lambda n_components: n_components),
     "ltsa": Objective(ltsa.build_equations, _prepare_n_components, lambda n_components: n_components + 2),
     "hessian": Objective(hessian.build_equations, _prepare_n_components, hessian.count_columns),

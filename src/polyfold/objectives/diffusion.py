@@ -33,7 +33,7 @@ def build_equations(patch: Patch, bandwidth: float, density: NDArray[np.float64]
     squares = np.einsum("ijk,ijk->ij", offsets, offsets)
     columns = np.column_stack([patch.centers, patch.neighbors])
     kernel = np.column_stack([np.ones(len(columns)), np.exp(-squares / bandwidth)])
-    q = density[patch.members]
-    affinities = kernel / (q[patch.centers, np.newaxis] * q[columns]) * patch.weights[:, np.newaxis]
+    densities = density[patch.centers, np.newaxis] * density[columns]
+    affinities = kernel / densities * patch.weights[:, np.newaxis]
     starts = np.repeat(patch.centers, columns.shape[1])
     return write_edges(starts, columns.ravel(), affinities.ravel(), len(patch.X))

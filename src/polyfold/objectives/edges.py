@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from polyfold.objectives.patch import Equations, Patch
+from polyfold._blocks import renumber
+from polyfold.objectives.patch import Equations, LocalRows, Patch
 
 
 def write_edges(
-    starts: NDArray[np.intp], ends: NDArray[np.intp], affinities: NDArray[np.float64], n_patch: int
+    starts: NDArray[np.intp], ends: NDArray[np.intp], affinities: NDArray[np.float64], n_samples: int
 ) -> Equations:
     """Return one equation ``√(w/2) (e_i − e_j)`` per directed edge, subtracted where w is negative."""
     halves = affinities / 2
-    D = np.asarray(np.bincount(starts, halves, n_patch) + np.bincount(ends, halves, n_patch), dtype=np.float64)
+    counted, positions = renumber(np.concatenate([starts, ends]), n_samples)
+    D = np.asarray(np.bincount(positions, np.concatenate([halves, halves]), len(counted)), dtype=np.float64)
     apart = (starts != ends) & (halves != 0)
     starts, ends, halves = starts[apart], ends[apart], halves[apart]
     lengths = np.sqrt(np.abs(halves))
-    entries = np.column_stack([lengths, -lengths])
-    columns = np.column_stack([starts, ends])
-    row_ends = np.arange(0, columns.size + 1, 2)
-    L = csr_array((entries.ravel(), columns.ravel(), row_ends), shape=(len(halves), n_patch))
-    return Equations(L, D, np.sign(halves) if (halves < 0).any() else None)
+    L = LocalRows(np.column_stack([starts, ends]), np.column_stack([lengths, -lengths]), n_samples)
+    return Equations(L, counted, D, np.sign(halves) if (halves < 0).any() else None)
 
 
 def write_neighbor_edges(patch: Patch, affinities: NDArray[np.float64]) -> Equations:

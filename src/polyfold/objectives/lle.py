@@ -7,42 +7,41 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from polyfold.objectives.patch import Equations, Patch
+from polyfold.objectives.patch import Equations, LocalRows, Patch
 
 #: Share of tr(G) added to G's diagonal. Eq. 18 has no such term, yet G is singular whenever k > n.
 REGULARISATION = 1e-3
 
 
-def solve_weights(offsets: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights that rebuild each centre from its neighbours; each row sums to 1.
+def solve_weights(
+    points: NDArray[np.float64], X: NDArray[np.float64], neighbors: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the weights that rebuild each point from its neighbours; each row sums to 1.
 
-    ``r = G⁻¹1 / 1ᵀG⁻¹1`` with ``G_jl = (x_j − x_i)·(x_l − x_i)`` (paper, eq. 18), regularised.
+    ``r = G⁻¹1 / 1ᵀG⁻¹1`` with ``G_jl = (x_j − x_i)·(x_l − x_i)`` (paper, eq. 18), regularised. Where there are
+    fewer columns than neighbours, the system that is solved is as large as the columns are many.
 
     Parameters
     ----------
-    offsets : ndarray of shape (n_centers, n_neighbors, n_columns)
-        Neighbours less their centre.
+    points : ndarray of shape (n_points, n_columns)
+    X : ndarray of shape (n_samples, n_columns)
+    neighbors : ndarray of shape (n_points, n_neighbors)
+        Which samples are each point's neighbours.
     """
-    n_centers, k, _ = offsets.shape
-    gram = offsets @ offsets.transpose(0, 2, 1)
-    diagonal = np.arange(k)
-    trace = gram[:, diagonal, diagonal].sum(axis=1)
-    # Where all neighbours coincide with the centre, G = 0: the identity then gives equal weights.
-    gram /= np.where(trace > 0, trace, 1.0)[:, np.newaxis, np.newaxis]
-    gram[:, diagonal, diagonal] += np.where(trace > 0, REGULARISATION, 1.0)[:, np.newaxis]
-    weights = np.linalg.solve(gram, np.ones((n_centers, k, 1)))[:, :, 0]
-    normalised: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-    return normalised
+    from polyfold._fit_kernels import solve_weight_rows
+
+    weights = np.empty(neighbors.shape)
+    solve_weight_rows(points, X, neighbors, REGULARISATION, weights)
+    return weights
 
 
 def build_equations(patch: Patch) -> Equations:
     """Return one equation per centre."""
-    n_centers, k = patch.neighbors.shape
-    columns = np.column_stack([patch.centers, patch.neighbors])
-    entries = np.column_stack([np.ones(n_centers), -solve_weights(patch.offsets)])
-    entries *= np.sqrt(patch.weights)[:, np.newaxis]
-    row_ends = np.arange(0, columns.size + 1, k + 1)
-    L = csr_array((entries.ravel(), columns.ravel(), row_ends), shape=(n_centers, len(patch.X)))
-    return Equations(L, patch.center_weights)
+    from polyfold._fit_kernels import write_weight_rows
+
+    weights = solve_weights(patch.X[patch.centers], patch.X, patch.neighbors)
+    shape = (len(patch.centers), patch.neighbors.shape[1] + 1)
+    columns, entries = np.empty(shape, dtype=np.intp), np.empty(shape)
+    write_weight_rows(patch.centers, patch.neighbors, weights, patch.weights, columns, entries)
+    return Equations(LocalRows(columns, entries, len(patch.X)), patch.centers, patch.weights)

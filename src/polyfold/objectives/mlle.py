@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from polyfold._blocks import map_blocks, row_slices
 from polyfold.objectives.lle import solve_weights
 from polyfold.objectives.neighborhood_axes import decompose_offsets
-from polyfold.objectives.patch import Equations, Patch
+from polyfold.objectives.patch import Equations, LocalRows, Patch
 
 #: A reflection by less than this is none.
 NO_REFLECTION = 1e-12
@@ -50,21 +49,21 @@ def _measure_off_tangent(
 def build_equations(patch: Patch, off_tangent: float) -> Equations:
     """Return s_i equations per centre: as many as leave a share of at most `off_tangent` to them."""
     k = patch.neighbors.shape[1]
-    offsets = patch.offsets
-    U, squares = decompose_offsets(offsets)
-    regularised = solve_weights(offsets)
+    U, squares = decompose_offsets(patch.offsets)
+    regularised = solve_weights(patch.X[patch.centers], patch.X, patch.neighbors)
     kept = np.cumsum(squares, axis=1)
     shares = kept[:, -1:] / np.where(kept > 0, kept, 1.0)[:, :-1] - 1
     numbers = np.maximum(k - squares.shape[1] + (shares < off_tangent).sum(axis=1), 1)
-    L = []
+    columns, entries = [], []
     for number in np.unique(numbers):
         rows = np.flatnonzero(numbers == number)
         weights = _modify_weights(U[rows, :, k - number :], regularised[rows])
-        L.append(_write_rows(patch, rows, weights))
-    entries, columns, row_ends = [np.concatenate(parts) for parts in zip(*L, strict=True)]
-    row_ends = np.concatenate([[0], np.cumsum(row_ends)])
-    shape = (len(row_ends) - 1, len(patch.X))
-    return Equations(csr_array((entries, columns, row_ends), shape=shape), patch.center_weights)
+        joined = np.concatenate([np.ones((len(rows), number, 1)), -weights], axis=2)
+        joined *= np.sqrt(patch.weights[rows])[:, np.newaxis, np.newaxis]
+        entries.append(joined.reshape(-1, k + 1))
+        columns.append(np.repeat(np.column_stack([patch.centers[rows], patch.neighbors[rows]]), number, axis=0))
+    L = LocalRows(np.concatenate(columns), np.concatenate(entries), len(patch.X))
+    return Equations(L, patch.centers, patch.weights)
 
 
 def _modify_weights(V: NDArray[np.float64], regularised: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -77,14 +76,3 @@ def _modify_weights(V: NDArray[np.float64], regularised: NDArray[np.float64]) ->
     reflected = V - 2 * (V @ h[:, :, np.newaxis]) * h[:, np.newaxis]
     shifted = reflected + ((1 - alphas) * regularised)[:, :, np.newaxis]
     return np.asarray(shifted.transpose(0, 2, 1))
-
-
-def _write_rows(
-    patch: Patch, rows: NDArray[np.intp], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the entries, columns and entry counts of the equations ``y_i − weights Y_N(i)``."""
-    n_centers, number, k = weights.shape
-    columns = np.column_stack([patch.centers[rows], patch.neighbors[rows]])
-    entries = np.concatenate([np.ones((n_centers, number, 1)), -weights], axis=2)
-    entries *= np.sqrt(patch.weights[rows])[:, np.newaxis, np.newaxis]
-    return entries.ravel(), np.repeat(columns, number, axis=0).ravel(), np.full(n_centers * number, k + 1)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from polyfold.objectives.patch import Equations, Patch
+from polyfold.objectives.patch import Equations, LocalRows, Patch
 
 #: An axis along which a neighbourhood varies by less than this share of the most is rounding.
 FLAT = 1e-12
@@ -59,9 +56,7 @@ def write_neighbor_equations(patch: Patch, coefficients: NDArray[np.float64]) ->
     ----------
     coefficients : ndarray of shape (n_centers, n_equations, n_neighbors)
     """
-    n_centers, n_rows, k = coefficients.shape
-    entries: Any = coefficients * np.sqrt(patch.weights)[:, np.newaxis, np.newaxis]
-    columns = np.broadcast_to(patch.neighbors[:, np.newaxis], coefficients.shape)
-    row_ends = np.arange(0, columns.size + 1, k)
-    shape = (n_centers * n_rows, len(patch.X))
-    return Equations(csr_array((entries.ravel(), columns.ravel(), row_ends), shape=shape), patch.center_weights)
+    _, n_rows, k = coefficients.shape
+    entries = (coefficients * np.sqrt(patch.weights)[:, np.newaxis, np.newaxis]).reshape(-1, k)
+    columns = np.repeat(patch.neighbors, n_rows, axis=0)
+    return Equations(LocalRows(columns, entries, len(patch.X)), patch.centers, patch.weights)

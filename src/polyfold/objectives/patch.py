@@ -7,28 +7,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from polyfold._blocks import renumber
 
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """A set of samples that holds some centres and all their neighbours.
+    """Some centres among the samples, and their neighbours.
 
     Attributes
     ----------
-    X : ndarray of shape (n_patch, n_columns)
-        The samples of the patch.
-    members : ndarray of shape (n_patch,)
-        Which of all samples they are.
+    X : ndarray of shape (n_samples, n_columns)
+        All samples; only centres and neighbours are read.
     centers : ndarray of shape (n_centers,)
-        Positions in the patch, all different.
+        Which samples are centres, all different.
     neighbors : ndarray of shape (n_centers, n_neighbors)
-        Positions in the patch of each centre's neighbours.
+        Which samples are each centre's neighbours.
     weights : ndarray of shape (n_centers,)
         How much each centre counts: one of weight w counts as w centres.
     """
 
     X: NDArray[np.float64]
-    members: NDArray[np.intp]
     centers: NDArray[np.intp]
     neighbors: NDArray[np.intp]
     weights: NDArray[np.float64]
@@ -38,12 +38,45 @@ class Patch:
         """The neighbours of each centre less the centre: shape (n_centers, n_neighbors, n_columns)."""
         return np.asarray(self.X[self.neighbors] - self.X[self.centers, np.newaxis])
 
+
+@dataclass(frozen=True, eq=False)
+class LocalRows:
+    """A sparse matrix with equally many entries in each row.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_rows, n_entries)
+        Which columns the entries of a row are in.
+    entries : ndarray of shape (n_rows, n_entries)
+    n_columns : int
+        Of the whole matrix.
+    """
+
+    columns: NDArray[np.intp]
+    entries: NDArray[np.float64]
+    n_columns: int
+
     @property
-    def center_weights(self) -> NDArray[np.float64]:
-        """The D of objectives in which only centres count: the weights of the centres, 0 elsewhere."""
-        D = np.zeros(len(self.X))
-        D[self.centers] = self.weights
-        return D
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.columns), self.n_columns
+
+    def __matmul__(self, Q: NDArray[np.float64]) -> NDArray[np.float64]:
+        from polyfold._fit_kernels import combine_rows
+
+        combined = np.empty((len(self.columns), Q.shape[1]))
+        combine_rows(self.columns, self.entries, Q, combined)
+        return combined
+
+    def to_csr(self) -> Any:
+        """Return the same matrix as SciPy's."""
+        row_ends = np.arange(0, self.columns.size + 1, self.columns.shape[1])
+        return csr_array((self.entries.ravel(), self.columns.ravel(), row_ends), shape=self.shape)
+
+    def restrict(self) -> tuple[NDArray[np.intp], LocalRows]:
+        """Return the columns that have entries, and the matrix of these."""
+        members, positions = renumber(self.columns.ravel(), self.n_columns)
+        return members, LocalRows(positions.reshape(self.columns.shape), self.entries, len(members))
 
 
 class Equations(NamedTuple):
@@ -51,13 +84,17 @@ class Equations(NamedTuple):
 
     Attributes
     ----------
-    L : sparse array of shape (n_equations, n_patch)
+    L : LocalRows or csr_array of shape (n_equations, n_samples)
         Each row sums to zero: a constant has no residual.
-    D : ndarray of shape (n_patch,)
+    counted : ndarray of shape (n_counted,)
+        The samples that have a weight, all different.
+    D : ndarray of shape (n_counted,)
+        Their weights; those of all others are 0.
     signs : ndarray of shape (n_equations,) or None
         -1 for equations whose squared residual is subtracted.
     """
 
     L: Any
+    counted: NDArray[np.intp]
     D: NDArray[np.float64]
     signs: NDArray[np.float64] | None = None

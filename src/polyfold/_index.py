@@ -1,0 +1,214 @@
+"""Samples among which the nearest of others are found: the only importer of nearest-neighbour libraries.
+
+Three kinds of index, each with an `order` of its samples, near ones next to each other where that is known, and
+``find(queries, n_neighbors)``: a k-d tree in few columns, a table that every query is compared with, and cells
+around centroids of which only the nearest are looked at. The first two are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
+
+from polyfold._blocks import map_blocks, row_slices
+
+#: Up to this many columns neighbours are found in a k-d tree.
+TREE_COLUMNS = 15
+
+#: From so many samples on ``neighbors="auto"`` looks at cells only, where faiss is installed, and "approx" does.
+MANY_SAMPLES, SOME_SAMPLES = 20_000, 1000
+
+#: There are this many times √n_samples cells, so many of which are looked at.
+CELLS, PROBES = 4, 16
+
+#: Samples for each centroid, and steps, from which it is learned.
+CELL_SAMPLES, CELL_STEPS = 20, 5
+
+#: Samples on which the recall of an approximate search is measured.
+RECALL_SAMPLES = 200
+
+#: How to get faiss.
+INSTALL = 'pip install "polyfold[neighbors]"'
+
+Found = tuple[NDArray[np.float64], NDArray[np.intp]]
+
+
+class NeighborIndex(Protocol):
+    """Samples among which the nearest of others are found."""
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """All samples, near ones next to each other where that is known."""
+
+    @property
+    def n_threads(self) -> int | None:
+        """Threads that queries may be shared among; None where each query is."""
+
+    def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
+        """Return the distances of the Euclidean nearest samples to each query, and these, nearest first.
+
+        Samples equal to the query are included.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class TreeIndex:
+    """A k-d tree."""
+
+    tree: Any
+    n_threads: int | None
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """All samples, near ones next to each other."""
+        return np.asarray(self.tree.indices)
+
+    def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
+        """Return the distances of the nearest samples, and these."""
+        distances, found = self.tree.query(queries, np.arange(1, n_neighbors + 1))
+        found = np.asarray(found, dtype=np.intp)
+        if (too_far := found == self.tree.n).any():  # so far that all distances are infinite
+            found[too_far] = np.broadcast_to(np.arange(n_neighbors), found.shape)[too_far]
+        return np.asarray(distances), found
+
+
+@dataclass(frozen=True, eq=False)
+class TableIndex:
+    """A table that every query is compared with, on all processors."""
+
+    table: Any
+    mean: Any
+    n_threads: None = None
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """All samples as they are."""
+        return np.arange(self.table.n_samples_fit_)
+
+    def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
+        """Return the distances of the nearest samples, and these."""
+        distances, found = self.table.kneighbors(queries - self.mean, n_neighbors)
+        return np.asarray(distances), np.asarray(found, dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class CellIndex:
+    """Cells around centroids, of which those nearest to a query are looked at (faiss' inverted file)."""
+
+    cells: Any
+    order: NDArray[np.intp]
+    mean: Any
+    n_jobs: int | None
+    n_threads: None = None
+
+    def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
+        """Return the distances of the nearest samples found, and these; in more cells where these hold too few."""
+        rows = np.ascontiguousarray(queries - self.mean, dtype=np.float32)
+        with limit_faiss(self.n_jobs) as faiss:
+            squares, found = self.cells.search(rows, n_neighbors)
+            n_probes = self.cells.nprobe
+            while len(few := np.flatnonzero(found[:, -1] < 0)):
+                n_probes *= 4
+                settings = faiss.SearchParametersIVF(nprobe=n_probes)
+                squares[few], found[few] = self.cells.search(rows[few], n_neighbors, params=settings)
+        return np.sqrt(squares, dtype=np.float64), found.astype(np.intp)
+
+
+@contextmanager
+def limit_faiss(n_jobs: int | None) -> Iterator[Any]:
+    """Give faiss, with as many threads as `n_jobs` says for the while."""
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(int(effective_n_jobs(n_jobs)))
+    try:
+        yield faiss
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def choose_search(neighbors: str, n_samples: int, n_columns: int) -> str:
+    """Return "exact" or "approx" for `neighbors`, which may also be "auto"."""
+    if neighbors == "exact" or n_columns <= TREE_COLUMNS:
+        return "exact"
+    has_faiss = find_spec("faiss") is not None
+    if neighbors == "approx" and not has_faiss:
+        raise ImportError(f'neighbors="approx" in more than {TREE_COLUMNS} columns needs faiss: {INSTALL}.')
+    least = SOME_SAMPLES if neighbors == "approx" else MANY_SAMPLES
+    return "approx" if has_faiss and n_samples >= least else "exact"
+
+
+def build_index(X: NDArray[np.float64], *, n_jobs: int | None, search: str = "exact") -> NeighborIndex:
+    """Prepare the search among samples."""
+    if X.shape[1] <= TREE_COLUMNS:
+        # Split in the middle, not at the median: that is quicker, and does not mind samples that are alike.
+        return TreeIndex(cKDTree(X, balanced_tree=False), n_jobs)
+    mean: Any = X.mean(axis=0)  # distances are differences of squares
+    if np.abs(mean).max() <= 1e-6 * max(X.max(), -X.min()):
+        mean = 0.0
+    else:
+        X = X - mean
+    if search == "exact":
+        return TableIndex(NearestNeighbors(algorithm="brute").fit(X), mean)
+    return _build_cells(X, mean, n_jobs)
+
+
+def _build_cells(X: NDArray[np.float64], mean: Any, n_jobs: int | None) -> CellIndex:
+    """Learn centroids from samples less their mean, and sort the samples into cells around them."""
+    n_samples, n_columns = X.shape
+    n_cells = int(CELLS * np.sqrt(n_samples))
+    rows = np.ascontiguousarray(X, dtype=np.float32)
+    with limit_faiss(n_jobs) as faiss:
+        cells = faiss.IndexIVFFlat(faiss.IndexFlatL2(n_columns), n_columns, n_cells)
+        cells.cp.niter, cells.cp.max_points_per_centroid, cells.cp.min_points_per_centroid = (
+            CELL_STEPS,
+            CELL_SAMPLES,
+            1,
+        )
+        cells.train(rows)
+        cells.add(rows)
+        cells.nprobe = PROBES
+        _, own = cells.quantizer.search(rows, 1)
+    return CellIndex(cells, np.argsort(own[:, 0], kind="stable"), mean, n_jobs)
+
+
+def find_others(
+    index: NeighborIndex, X: NDArray[np.float64], n_neighbors: int, numbers: NDArray[Any], *, verbose: int
+) -> NDArray[np.intp]:
+    """Return the nearest neighbours of each sample of an index, itself left out, by the samples' `numbers`.
+
+    Samples are looked up in the order of the index, so that what is near them is still close to the processor. One
+    sample more than asked is looked for: usually the sample itself.
+    """
+    from polyfold._fit_kernels import leave_out_self
+
+    order = index.order
+    neighbors = np.empty((len(X), n_neighbors), dtype=np.intp)
+
+    def search(rows: slice) -> None:
+        samples = order[rows]
+        _, found = index.find(X[samples], n_neighbors + 1)
+        leave_out_self(found, samples, numbers, neighbors)
+
+    blocks = row_slices(len(X), row_bytes=2**12)
+    for _ in map_blocks(search, blocks, n_jobs=index.n_threads, verbose=verbose, description="neighbours"):
+        pass
+    return neighbors
+
+
+def measure_recall(X: NDArray[np.float64], neighbors: NDArray[np.intp], *, n_jobs: int | None) -> float:
+    """Return the share of the nearest neighbours that were found, on some samples."""
+    drawn = np.random.default_rng(0).choice(len(X), min(RECALL_SAMPLES, len(X)), replace=False)
+    distances, _ = build_index(X, n_jobs=n_jobs).find(X[drawn], neighbors.shape[1] + 1)
+    farthest = distances[:, -1:] * (1 + 1e-6)  # another sample as near is as good
+    found = np.linalg.norm(X[neighbors[drawn]] - X[drawn, np.newaxis], axis=2)
+    return float((found <= farthest).mean())
