@@ -1,0 +1,98 @@
+"""Times and peaks of memory, on machines that are not quiet."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+#: Threads of linear algebra spin for a while after their work is done. So long is waited before each measurement.
+PAUSE = 0.06
+
+#: A function is called so often in one measurement that it takes at least this long.
+LEAST_SECONDS = 2e-4
+
+
+def time_side_by_side(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Return the best seconds per call of each function; they take turns, so that noise meets all alike."""
+    counts = {}
+    for name, function in functions.items():
+        function()  # whatever is compiled or loaded at the first call
+        once = _measure(function, 1)
+        counts[name] = max(1, int(LEAST_SECONDS / max(once, 1e-9)))
+    best = dict.fromkeys(functions, np.inf)
+    for _ in range(repeats):
+        for name, function in functions.items():
+            time.sleep(PAUSE)
+            function()  # warm caches: all are measured alike
+            best[name] = min(best[name], _measure(function, counts[name]))
+    return best
+
+
+def _measure(function: Callable[[], Any], number: int) -> float:
+    start = time.perf_counter()
+    for _ in range(number):
+        function()
+    return (time.perf_counter() - start) / number
+
+
+def time_once(function: Callable[[], Any]) -> float:
+    """Return the time of one call, in seconds."""
+    return _measure(function, 1)
+
+
+#: Runs a script and says what the process peaked at.
+_PEAK = """
+import resource
+{script}
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * {unit})
+"""
+
+
+def measure_peak(script: str) -> int:
+    """Return the most memory, in bytes, that a process of its own needs for a script."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(float(run_script(_PEAK.format(script=script, unit=unit)).split()[-1]))
+
+
+def run_script(script: str) -> str:
+    """Return what a script prints, run by this Python in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"A process of the benchmark failed: {done.stderr.strip().splitlines()[-1:]}")
+    return done.stdout
+
+
+def time_import(statement: str, repeats: int) -> float:
+    """Return the best time that a new Python takes for an import, less that of doing nothing, in seconds."""
+
+    def run(what: str) -> float:
+        start = time.perf_counter()
+        run_script(what)
+        return time.perf_counter() - start
+
+    pairs = [(run("pass"), run(statement)) for _ in range(repeats)]
+    return min(after for _, after in pairs) - min(before for before, _ in pairs)
+
+
+def describe_machine() -> str:
+    """Name the processor, its cores, and the versions that decide."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
+    return f"{_name_processor()}, {os.cpu_count()} cores; Python {platform.python_version()}, {libraries}"
+
+
+def _name_processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = {line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")}
+        return ", ".join(sorted(names)) or platform.machine()
+    except OSError:
+        return platform.processor() or platform.machine()

@@ -1,0 +1,82 @@
+"""The command line: ``polyfold bench`` so far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Explicit manifold learning: an embedding that is a polynomial map.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def show_version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+) -> None:
+    """Explicit manifold learning: an embedding that is a polynomial map."""
+    if version:
+        import polyfold
+
+        typer.echo(polyfold.__version__)
+        raise typer.Exit
+
+
+@app.command()
+def bench(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A suite to run; repeat for more. All by default.", show_default=False),
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements of each, of which the best counts.")] = 7,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller data and fewer peers: two minutes.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A folder for bench.csv, bench.md and bench.png.", file_okay=False, show_default=False),
+    ] = None,
+) -> None:
+    """Measure speed and memory, each as a ratio to a peer or a physical limit in the same run.
+
+    Suites: transform, estimator, learners, fit, import, memory. Leave the machine alone meanwhile.
+    """
+    from polyfold.bench import SUITES, Bench, run_suites
+    from polyfold.bench.report import Curve, Figure, print_table, write_report
+    from polyfold.bench.timing import describe_machine
+
+    names = list(only or SUITES)
+    if unknown := [name for name in names if name not in SUITES]:
+        typer.echo(f"There is no suite {unknown[0]!r}. The suites are {', '.join(SUITES)}.", err=True)
+        raise typer.Exit(2)
+    figures: list[Figure] = []
+    curves: list[Curve] = []
+    settings = Bench(repeats, quick, lambda message: typer.echo(message, err=True))
+    try:
+        for result in run_suites(names, settings):
+            if isinstance(result, Curve):
+                curves.append(result)
+            else:
+                figures.append(result)
+                _, case, peer, *_, ratio, _, _ = result.list_cells()
+                typer.echo(f"{case} over {peer}: {ratio}", err=True)
+    except KeyboardInterrupt:
+        typer.echo("Stopped; what was measured so far:", err=True)
+    machine = describe_machine()
+    print_table(figures, machine)
+    if out is not None:
+        for path in write_report(figures, curves, machine, out):
+            typer.echo(f"wrote {path}", err=True)
+        if curves and not (out / "bench.png").exists():
+            typer.echo('No plot: pip install "polyfold[plot]"', err=True)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()
