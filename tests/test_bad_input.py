@@ -31,7 +31,10 @@ X, _ = make_swiss_roll(60, random_state=0)
         ({"alpha": np.nan}, '`alpha` must be "auto" or a finite number >= 0, got nan'),
         ({"alpha": "big"}, "`alpha` must be \"auto\" or a finite number >= 0, got 'big'"),
         ({"center": "no"}, "`center` must be True or False, got 'no'"),
-        ({"neighbors": "fast"}, "`neighbors` must be \"exact\" or a scikit-learn neighbours transformer.*'fast'"),
+        (
+            {"neighbors": "fast"},
+            '`neighbors` must be "auto", "exact", "approx" or a scikit-learn neighbours transformer.*\'fast\'',
+        ),
         ({"neighbors": np.eye(60)}, '`neighbors` must be "auto", "exact", "approx" or a scikit-learn'),
         ({"neighbors": csr_array(np.eye(60))}, '`neighbors` must be "auto", "exact", "approx" or a scikit-learn'),
         ({"neighbors": KNeighborsTransformer}, '`neighbors` must be "auto", "exact", "approx" or a scikit-learn'),

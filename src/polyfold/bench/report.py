@@ -53,6 +53,9 @@ class Figure:
         return [self.suite, self.case, self.peer, *amounts, show_ratio(self.ratio), target, verdict]
 
 
+#: Characters in a line where the table is not shown in a terminal.
+WIDTH = 150
+
 HEADER = ["suite", "polyfold", "against", "ours", "theirs", "ratio", "target", "met"]
 
 
@@ -98,7 +101,10 @@ def print_table(figures: Iterable[Figure], machine: str) -> None:
     for figure in figures:
         style = {None: "", True: "green", False: "red"}[figure.is_met]
         table.add_row(*figure.list_cells(), style=style)
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    console.print(table)
 
 
 def write_report(figures: list[Figure], curves: list[Curve], machine: str, folder: Path) -> list[Path]:

@@ -12,8 +12,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 #: Threads of linear algebra spin for a while after their work is done. So long is waited before each measurement.
 PAUSE = 0.06
 
@@ -21,18 +19,22 @@ PAUSE = 0.06
 LEAST_SECONDS = 2e-4
 
 
+#: A function that takes longer has nothing to gain from a pause.
+LONG_SECONDS = 0.5
+
+
 def time_side_by_side(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
     """Return the best seconds per call of each function; they take turns, so that noise meets all alike."""
-    counts = {}
+    best = {}
     for name, function in functions.items():
         function()  # whatever is compiled or loaded at the first call
-        once = _measure(function, 1)
-        counts[name] = max(1, int(LEAST_SECONDS / max(once, 1e-9)))
-    best = dict.fromkeys(functions, np.inf)
-    for _ in range(repeats):
+        best[name] = _measure(function, 1)
+    counts = {name: max(1, int(LEAST_SECONDS / max(seconds, 1e-9))) for name, seconds in best.items()}
+    for _ in range(repeats - 1):
         for name, function in functions.items():
-            time.sleep(PAUSE)
-            function()  # warm caches: all are measured alike
+            if best[name] < LONG_SECONDS:
+                time.sleep(PAUSE)
+                function()  # warm caches: all are measured alike
             best[name] = min(best[name], _measure(function, counts[name]))
     return best
 
@@ -49,18 +51,19 @@ def time_once(function: Callable[[], Any]) -> float:
     return _measure(function, 1)
 
 
-#: Runs a script and says what the process peaked at.
+#: Says what the process peaked at. Linux counts the parent, from before the start, in what `resource` tells.
 _PEAK = """
-import resource
-{script}
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * {unit})
+import pathlib, re, resource, sys
+status = pathlib.Path("/proc/self/status")
+found = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
+unit = 1 if sys.platform == "darwin" else 1024
+print(int(found[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 """
 
 
 def measure_peak(script: str) -> int:
     """Return the most memory, in bytes, that a process of its own needs for a script."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(float(run_script(_PEAK.format(script=script, unit=unit)).split()[-1]))
+    return int(run_script(script + _PEAK).split()[-1])
 
 
 def run_script(script: str) -> str:
