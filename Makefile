@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types slow format clean
+.PHONY: help demo test check lint types slow bench bench-guard format clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -43,10 +43,16 @@ types: $(INSTALLED)-dev
 slow: $(INSTALLED)-test
 	$(BIN)/python -m pytest -m slow -s
 
+bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an hour; leave the machine alone
+	$(BIN)/polyfold bench --out bench_output
+
+bench-guard: $(INSTALLED)-bench ## fail where a main figure of speed has gone backwards
+	$(BIN)/python -m pytest benchmarks/test_ratios.py --benchmark-columns=min,median -o addopts=""
+
 format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist demo_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output bench_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -exec rm -rf {} +
