@@ -135,7 +135,7 @@ METHODS = {
     "scikit-learn brute": (search_sklearn, "scikit-learn"),
     "scipy k-d tree": (search_kdtree, "scipy"),
     "polyfold exact": (search_polyfold, "polyfold"),
-    "polyfold approx": (search_polyfold_approx, "polyfold"),
+    "polyfold approx": (search_polyfold_approx, "faiss-cpu"),
     "faiss flat": (search_faiss_flat, "faiss-cpu"),
     "faiss IVF 8": (search_faiss_ivf, "faiss-cpu"),
     "faiss IVF 16": (search_faiss_ivf16, "faiss-cpu"),

@@ -67,11 +67,13 @@ def test_what_was_measured_before_ctrl_c_is_shown(monkeypatch):
 
 def test_the_command_is_installed_and_names_its_version():
     command = [sys.executable, "-m", "polyfold.cli", "--version"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == polyfold.__version__
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == polyfold.__version__
 
 
 def test_amounts_are_readable():
-    assert [show_amount(each, "s") for each in (2.5, 0.0123, 4.5e-6, 5e-9)] == ["2.5 s", "12.3 ms", "4.5 µs", "5 ns"]
+    amounts = [show_amount(each, "s") for each in (2.5, 0.0123, 4.5e-6, 5e-9)]
+    assert amounts == ["2.5 s", "12.3 ms", "4.5 µs", "5 ns"]
     assert show_amount(64e6, "B") == "64 MB"
     assert [show_ratio(each) for each in (1.234, 0.02, 1 / 2000)] == ["1.23", "0.02", "1/2,000"]
 
@@ -96,7 +98,8 @@ def test_every_suite_runs():
     settings = bench.Bench(repeats=1, quick=True, say=said.append)
     results = list(bench.run_suites(list(bench.SUITES), settings))
     figures = [each for each in results if isinstance(each, Figure)]
-    assert {each.suite for each in figures} >= {"transform", "estimator", "reduction", "new samples", "fit", "memory"}
+    suites = {each.suite for each in figures}
+    assert suites >= {"transform", "estimator", "reduction", "new samples", "fit", "import", "memory"}
     assert all(np.isfinite(each.ratio) and each.ratio > 0 for each in figures)
     assert all(each.is_met for each in figures if each.suite == "memory")
     assert {each.panel for each in results if isinstance(each, Curve)}

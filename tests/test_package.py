@@ -37,13 +37,24 @@ def test_import_is_lazy():
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
+def test_estimators_are_imported_without_the_compiler_and_extras():
+    script = (
+        "import sys\n"
+        "from polyfold import NPPE, ExplicitEmbedding, PolynomialMap\n"
+        "heavy = {'numba', 'faiss', 'matplotlib', 'pandas', 'umap', 'typer', 'rich', 'dask', 'onnx', 'plotly'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
 def test_the_core_works_without_any_extra():
     script = """
 import sys
 
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("matplotlib", "pandas", "polars", "pooch", "sympy", "hypothesis", "pytest"):
+        extras = ("faiss", "matplotlib", "pandas", "polars", "pooch", "sympy", "hypothesis", "pytest")
+        if name.split(".")[0] in extras:
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Missing())
@@ -90,6 +101,10 @@ def test_examples_of_learners_run():
 
 def test_examples_of_the_choice_run():
     assert run_examples(ROOT / "docs" / "which-one.md")["Y"].shape == (5, 2)
+
+
+def test_examples_of_speed_run():
+    assert run_examples(ROOT / "docs" / "speed.md")["Y"].shape == (100_000, 2)
 
 
 def test_changelog_has_this_version():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -42,6 +43,16 @@ def show_progress(steps: Iterable[Step], total: int, description: str, verbose: 
 
     bar: Iterable[Step] = tqdm(steps, total=total, desc=description, disable=not verbose)
     return bar
+
+
+@contextmanager
+def show_stage(description: str, verbose: int) -> Iterator[None]:
+    """Show on standard error, where `verbose` asks for it, that a stage is under way and when it is done."""
+    from tqdm import tqdm
+
+    with tqdm(total=1, desc=description, disable=not verbose) as bar:
+        yield
+        bar.update()
 
 
 def map_blocks(

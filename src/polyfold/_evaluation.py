@@ -41,6 +41,9 @@ FEW_COEFFICIENTS = 32
 #: Multiplications from which on a second thread is worth being woken.
 MANY_MULTIPLICATIONS = 2_000_000
 
+#: Multiplications after which Ctrl-C is heard at the latest: a fraction of a second.
+LONG_WORK = 2**30
+
 #: Temporaries of one block, where samples must be copied first, stay below about this many bytes.
 BLOCK_BYTES = 2**21
 
@@ -224,8 +227,8 @@ def _expand_about(
 def place_samples(learned: PolynomialMap, place: Place, X: Any, values: NDArray[Any]) -> bool:
     """Place samples in blocks, on as many threads as are worth it, and say whether all values are finite.
 
-    Samples that the loops can read as they are form one block for each thread: threads that come back for more
-    wait for each other. What must be copied is copied in small blocks.
+    Samples that the loops can read as they are form one long block for each thread: threads that come back for
+    more wait for each other. What must be copied is copied in small blocks.
     """
     n_rows = X.shape[0]
     work = learned.n_features * learned.n_outputs + (0 if learned.axes is None else learned.axes.size)
@@ -236,7 +239,7 @@ def place_samples(learned: PolynomialMap, place: Place, X: Any, values: NDArray[
     elif _is_readable(X) and choose_unit(learned.scale, learned.degree) == 1.0:
         if is_small:
             return place(X, values)
-        blocks = row_slices(n_rows, 1, -(-n_rows // count_threads()))
+        blocks = row_slices(n_rows, 1, min(-(-n_rows // count_threads()), max(LONG_WORK // work, 1)))
     else:
         blocks = row_slices(n_rows, 8 * learned.n_inputs, BLOCK_BYTES)
     finite = []

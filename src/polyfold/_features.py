@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._basis import BASES, MonomialBasis, build_basis, choose_basis
+from polyfold._blocks import show_stage
 from polyfold._conditioning import ConditionedBasis, condition_basis
 from polyfold._frame import Frame, build_frame, check_reduce, choose_n_axes
 from polyfold._validation import check_choice, check_integer
@@ -69,7 +70,8 @@ def build_features(
 ) -> Features:
     """Choose axes and monomials; there are at least `n_components` of them where the columns allow it."""
     n_axes = choose_n_axes(reduce, samples, basis, degree, n_components)
-    frame, columns, coordinates = build_frame(samples, n_axes, center=center, random_state=random_state)
+    with show_stage("columns", verbose):
+        frame, columns, coordinates = build_frame(samples, n_axes, center=center, random_state=random_state)
     kind = choose_basis(basis, coordinates.shape[1], degree)
     monomials = build_basis(kind, coordinates.shape[1], degree)
     conditioned = condition_basis(monomials, coordinates, center=center, n_jobs=n_jobs, verbose=verbose)

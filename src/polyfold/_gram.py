@@ -170,20 +170,21 @@ def build_gram_folds(
         for region in row_slices(n_samples, row_bytes, n_folds * BLOCK_BYTES)
         for fold in range(n_folds)
     ]
+    blocks = [(fold, rows) for fold, rows in blocks if len(rows)]
 
     @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
     def of_block(block: tuple[int, NDArray[np.intp]]) -> GramPair:
         return accumulate(block[1], graph, features)
 
     shares = map_blocks(of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="Gram pair")
-    folds: list[GramPair] = []
+    folds: dict[int, GramPair] = {}
     for (fold, _), share in zip(blocks, shares, strict=True):
-        if len(folds) < n_folds:
-            folds.append(share)
-        else:
+        if fold in folds:
             folds[fold].add(share)
-    check_no_overflow(*(gram for fold in folds for gram in (fold.A, fold.B)))
-    return folds
+        else:
+            folds[fold] = share
+    check_no_overflow(*(gram for fold in folds.values() for gram in (fold.A, fold.B)))
+    return [folds[fold] for fold in range(n_folds)]
 
 
 def sum_folds(folds: list[GramPair]) -> GramPair:

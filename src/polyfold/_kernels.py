@@ -215,8 +215,9 @@ def _make_few_powers(n_columns: int, n_outputs: int, degree: int) -> Callable[..
     """Return a function that writes sums of polynomials of single columns, all loops within a sample unrolled.
 
     Its parameters are tuples: they stay in registers, where arrays would be read again after each value written.
-    The coefficients are in the order of outputs, columns, powers.
+    The coefficients are in the order of outputs, columns, powers. Up to three outputs are summed at a time.
     """
+    size = n_columns * degree
 
     def few_powers(
         rows: NDArray[Any],
@@ -229,18 +230,35 @@ def _make_few_powers(n_columns: int, n_outputs: int, degree: int) -> Callable[..
         for start in range(0, rows.shape[0], AT_A_TIME):
             some, written = rows[start : start + AT_A_TIME], values[start : start + AT_A_TIME]
             for i in range(some.shape[0]):
-                for c in range(0, n_outputs - 1, 2):
+                for c in range(0, n_outputs - 2, 3):
+                    u, v, w = offset[c], offset[c + 1], offset[c + 2]
+                    for j in range(n_columns):
+                        x = some[i, j] - center[j]
+                        f = (c * n_columns + j + 1) * degree
+                        g, h = f + size, f + 2 * size
+                        r, s, t = coefficients[f - 1], coefficients[g - 1], coefficients[h - 1]
+                        for q in range(2, degree + 1):
+                            r = r * x + coefficients[f - q]
+                            s = s * x + coefficients[g - q]
+                            t = t * x + coefficients[h - q]
+                        u += r * x
+                        v += s * x
+                        w += t * x
+                    written[i, c], written[i, c + 1], written[i, c + 2] = u, v, w
+                if n_outputs % 3 == 2:
+                    c = n_outputs - 2
                     u, v = offset[c], offset[c + 1]
                     for j in range(n_columns):
                         x = some[i, j] - center[j]
-                        f, g = (c * n_columns + j + 1) * degree, ((c + 1) * n_columns + j + 1) * degree
+                        f = (c * n_columns + j + 1) * degree
+                        g = f + size
                         r, s = coefficients[f - 1], coefficients[g - 1]
                         for q in range(2, degree + 1):
                             r, s = r * x + coefficients[f - q], s * x + coefficients[g - q]
                         u += r * x
                         v += s * x
                     written[i, c], written[i, c + 1] = u, v
-                if n_outputs % 2:
+                if n_outputs % 3 == 1:
                     u = offset[n_outputs - 1]
                     for j in range(n_columns):
                         x = some[i, j] - center[j]

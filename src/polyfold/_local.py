@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 
+from polyfold._blocks import show_stage
 from polyfold._conditioning import ConditionedBasis
 from polyfold._eigen import Directions, Whitening, orthonormalize, solve_orthogonal, solve_pair, whiten
 from polyfold._features import Features
@@ -73,7 +74,8 @@ def solve_local(
         return solve_pair(gram.A, whitening, n_wanted, curve.best_alpha)
 
     if independent:
-        directions, selection = _choose_directions(solve, X, basis, n_components, whitening.rank, n_jobs)
+        with show_stage("coordinates", verbose):
+            directions, selection = _choose_directions(solve, X, basis, n_components, whitening.rank, n_jobs)
     else:
         directions, selection = solve(n_components), Selection(np.arange(n_components), n_components)
     kept = selection.kept

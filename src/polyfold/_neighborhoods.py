@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._basis import MonomialBasis
+from polyfold._blocks import show_stage
 from polyfold._conditioning import condition_basis
 from polyfold._eigen import solve_pair, whiten
 from polyfold._features import Features
@@ -105,8 +106,9 @@ def find_neighborhoods(
         Of the fit; None where it is yet to be chosen.
     """
     columns, coordinates, visible = features.columns, features.coordinates, features.visible
-    index = build_index(visible, n_jobs=n_jobs)
-    dimension = estimate_dimension(visible, n_jobs=n_jobs, index=index)
+    with show_stage("dimension", verbose):
+        index = build_index(visible, n_jobs=n_jobs)
+        dimension = estimate_dimension(visible, n_jobs=n_jobs, index=index)
     least = 1 if objective is None else objective.least_neighbors(n_components)
     number = choose_n_neighbors(n_neighbors, len(visible), dimension, neighbors, least)
     space = "axes" if columns is None else "columns"
@@ -116,7 +118,8 @@ def find_neighborhoods(
         return Neighborhoods(found, visible, None, dimension, space, scores, "given", float("nan"))
     if objective is not None and columns is not None and coordinates is not columns:
         settings = objective, number, n_components, alpha
-        with suppress(ValueError):  # too few samples, or too alike: then the axes, without a trial
+        # Of too few samples, or of samples too alike, the axes are taken without a trial.
+        with show_stage("trial", verbose), suppress(ValueError):
             scores = compare_spaces(
                 columns, coordinates, features.monomials, *settings, center=center, n_jobs=n_jobs
             )
@@ -124,7 +127,8 @@ def find_neighborhoods(
     measured = visible if space == "columns" else coordinates
     search = choose_search(neighbors, *measured.shape)
     if measured is not visible or search != "exact":
-        index = build_index(measured, n_jobs=n_jobs, search=search)
+        with show_stage("index", verbose):
+            index = build_index(measured, n_jobs=n_jobs, search=search)
     order = index.order if objective is not None and isinstance(index, TreeIndex) else None
     numbers = np.arange(len(measured))
     if order is not None:

@@ -60,4 +60,5 @@ def share_blocks(function: Callable[[slice], None], blocks: Iterable[slice]) -> 
         work()
     finally:
         for helper in helpers:
-            helper.result()
+            if not helper.cancel():  # it has begun
+                helper.result()

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from polyfold._assembly import complete_map, write_map
+from polyfold._blocks import show_stage
 from polyfold._diagnostics import warn_about
 from polyfold._features import Features, build_features, check_polynomial
 from polyfold._global import GeodesicKernel, solve_global
@@ -131,9 +132,10 @@ class PolynomialEmbedding(MapTransformer):
     Notes
     -----
     With N samples, n columns, r axes, k neighbours and d polynomial features, `fit` costs the neighbour search
-    plus O(N k² (n + k) + N k d + N d² + 100 d³), and about ``8 (3 N n + 2 N r + 3 N k + 35 d²)`` bytes beside the
-    350 MB of the libraries, for one thread; each more adds 0.1 to 0.2 GB. `transform` costs
-    O(n r + d · n_components) per sample.
+    plus O(N k (n + min(n, k)²) + N k d + N d² + 100 d³), and about ``8 (3 N n + 2 N r + 3 N k + 35 d²)`` bytes
+    beside the 350 MB of the libraries, for one thread; each more adds 0.1 to 0.2 GB. The features of all samples
+    are held once where they take no more than half a gigabyte. `transform` costs O(n r + d · n_components) per
+    sample.
 
     "ltsa", "hessian" and the affinities have k equations a sample (m(m+1)/2 for "hessian") instead of one, and
     cost O(N k d²) in place of O(N d²). "isomap" costs O(N² (k + log N)) up to 3,000 samples and
@@ -241,7 +243,8 @@ class PolynomialEmbedding(MapTransformer):
             settings["independent"] = self.coordinates == "independent"
             solution = solve_local(relations.kept, features, n_components, **settings)
         learned, unit = write_map(solution, features, used, orthogonal=orthogonal, metric=is_metric)
-        learned, round_trip_error = complete_map(learned, used, weights, self.fit_inverse_transform)
+        with show_stage("domain and way back", self.verbose):
+            learned, round_trip_error = complete_map(learned, used, weights, self.fit_inverse_transform)
         embedding = learned.transform(training.samples)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns

@@ -24,7 +24,7 @@ class Figure:
         Seconds, or bytes.
     target : float or None
         The ratio ours / theirs is to be at most this.
-    unit : {"s", "B"}
+    unit : {"s", "B", ""}
     """
 
     suite: str
@@ -84,6 +84,8 @@ def show_ratio(ratio: float) -> str:
 
 def show_amount(amount: float, unit: str) -> str:
     """Write seconds or bytes in a unit that suits."""
+    if not unit:
+        return f"{amount:.2f}"
     if unit == "B":
         return f"{amount / 1e6:,.0f} MB"
     for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):

@@ -220,7 +220,8 @@ def compare_fit(bench: Bench) -> Iterator[Result]:
         yield Figure("fit", case, "k-NN, scipy's k-d tree", seconds["fit"], seconds["tree"], limit)
         yield Figure("fit", case, "k-NN, polyfold's own", seconds["fit"], seconds["own"])
     exponent = float(np.polyfit(np.log(sizes), np.log(grown), 1)[0])
-    yield Figure("growth", f"NPPE, exponent of N, {sizes[0]:,} to {sizes[-1]:,}", "linear", exponent, 1.0, 1.15)
+    growth = f"NPPE, time ∝ N^ratio, {sizes[0]:,} to {sizes[-1]:,}"
+    yield Figure("growth", growth, "N", exponent, 1.0, 1.15, unit="")
     yield Curve("fit against samples, 3 columns", "polyfold NPPE", sizes, tuple(grown))
 
     X, _ = make_swiss_roll(10_000 if bench.quick else 100_000, random_state=0)

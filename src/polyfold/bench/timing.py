@@ -19,6 +19,9 @@ PAUSE = 0.06
 LEAST_SECONDS = 2e-4
 
 
+#: What takes less time than this is measured three times as often: the shorter, the noisier.
+SHORT_SECONDS = 0.01
+
 #: A function that takes longer has nothing to gain from a pause.
 LONG_SECONDS = 0.5
 
@@ -30,6 +33,8 @@ def time_side_by_side(functions: dict[str, Callable[[], Any]], repeats: int) -> 
         function()  # whatever is compiled or loaded at the first call
         best[name] = _measure(function, 1)
     counts = {name: max(1, int(LEAST_SECONDS / max(seconds, 1e-9))) for name, seconds in best.items()}
+    if max(best.values()) < SHORT_SECONDS:
+        repeats *= 3
     for _ in range(repeats - 1):
         for name, function in functions.items():
             if best[name] < LONG_SECONDS:
