@@ -14,16 +14,21 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def show_version(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
-) -> None:
-    """Explicit manifold learning: an embedding that is a polynomial map."""
-    if version:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         import polyfold
 
         typer.echo(polyfold.__version__)
         raise typer.Exit
+
+
+@app.callback()
+def describe(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Explicit manifold learning: an embedding that is a polynomial map."""
 
 
 @app.command()

@@ -329,7 +329,7 @@ def compare_imports(bench: Bench) -> Iterator[Result]:
     estimator = time_import("from polyfold import NPPE", bench.repeats)
     yield Figure("import", "import polyfold", peers, max(ours, 1e-4), theirs, 1.3)
     yield Figure("import", "from polyfold import NPPE", peers, estimator, theirs)
-    heavy = ["numba", "dask", "onnx", "plotly", "matplotlib", "faiss", "umap", "typer", "rich"]
+    heavy = ["numba", "dask", "onnx", "plotly", "matplotlib", "faiss", "umap", "typer"]
     script = f"import sys; from polyfold import NPPE; print([each for each in {heavy} if each in sys.modules])"
     if (loaded := run_script(script).strip()) != "[]":
         bench.say(f"from polyfold import NPPE loads {loaded}")
