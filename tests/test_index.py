@@ -168,6 +168,16 @@ def test_weights_are_those_of_the_dense_system(n_columns, k):
         np.testing.assert_allclose(weights[i], expected / expected.sum(), atol=1e-11)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-162, 1e-157, 1e-80, 1e80, 1e150])
+@pytest.mark.parametrize("n_columns", [2, 8])
+def test_weights_do_not_depend_on_the_unit(n_columns, scale):
+    X = np.random.default_rng(0).normal(size=(6, n_columns))
+    around = np.arange(1, 6)[np.newaxis]
+    np.testing.assert_allclose(
+        solve_weights(X[:1] * scale, X * scale, around), solve_weights(X[:1], X, around), rtol=1e-10
+    )
+
+
 @pytest.mark.parametrize("n_features", [3, 60])
 def test_local_rows_are_a_sparse_matrix(n_features):
     random = np.random.default_rng(0)

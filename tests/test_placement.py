@@ -169,6 +169,18 @@ def test_any_scale_is_the_polynomial(kind, scale, threads):
     np.testing.assert_allclose(learned.transform(X * scale), expected, atol=1e-11 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("scale", [1e-70, 1e-30, 1e30])
+@pytest.mark.parametrize("kind", ["few columns, three outputs", "cross terms", "axes", "axes, powers"])
+def test_units_that_float32_cannot_hold_cost_no_digits(kind, scale):
+    unit = MAPS[kind]
+    learned = replace(unit, shift=unit.shift * 0, scale=scale, domain=None)
+    X = np.zeros((3, unit.n_inputs), dtype=np.float32)
+    if scale >= 1e-30:
+        X[1:] = scale * np.random.default_rng(3).normal(size=(2, unit.n_inputs))
+    expected = write_out(learned, X)
+    np.testing.assert_allclose(learned.transform(X), expected, atol=1e-5 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("n_columns", [3, 40])
 def test_float32_is_not_summed_in_float32_where_terms_cancel(n_columns):
     """Two columns that are nearly alike, with coefficients that nearly cancel."""
@@ -260,6 +272,8 @@ def test_an_error_stops_the_other_blocks(number, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         _threads.share_blocks(work, [slice(start, start + 1) for start in range(10_000)])
     assert len(done) < 10_000
+    if number == 1:
+        assert done == [0, 1, 2]
     done.clear()
     _threads.share_blocks(done.append, [slice(start, start + 1) for start in range(100)])
     assert sorted(block.start for block in done) == list(range(100))

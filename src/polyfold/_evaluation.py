@@ -98,8 +98,11 @@ def _is_readable(X: NDArray[Any]) -> bool:
 
 
 def convert(X: NDArray[Any], dtype: Any, unit: float = 1.0) -> NDArray[Any]:
-    """Return samples row by row in memory, in this type and unit, read-only as far as the loops are concerned."""
-    rows: NDArray[Any] = np.ascontiguousarray(X, dtype=dtype)
+    """Return samples row by row in memory, read-only as far as the loops are concerned.
+
+    In this type, or in float64 where they are put into another unit, which float32 may not be able to hold.
+    """
+    rows: NDArray[Any] = np.ascontiguousarray(X, dtype=dtype if unit == 1.0 else np.float64)
     rows = rows.view() if unit == 1.0 else rows / unit
     rows.flags.writeable = False  # a loop is compiled for one kind of array only
     return rows
@@ -110,8 +113,8 @@ def orient_axes(learned: PolynomialMap, center: NDArray[np.float64], dtype: Any)
     assert learned.axes is not None
     scale, n_axes = learned.scale, learned.n_axes
     in_range = max(np.abs(center).max(), scale, 1 / scale) < SINGLE_RANGE
-    kind = np.float32 if dtype == np.float32 and in_range else np.float64
     unit = choose_unit(scale, learned.degree)
+    kind = np.float32 if dtype == np.float32 and in_range and unit == 1.0 else np.float64
     origin: NDArray[Any] = (center / unit).astype(kind)
     axes = np.pad(learned.axes, ((0, 0), (0, n_axes % 2)))
     rest = ((center / unit - origin) @ axes)[:n_axes]

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from polyfold._kernels import ANY_ORDER, compile_loop
 
+#: Squared offsets above this, or below its inverse, are put into another unit: their products overflow.
+LARGE_SQUARE = 1e150
+
 #: Up to so many features, loops over neighbours are the longer ones.
 FEW_FEATURES = 24
 
@@ -70,8 +73,8 @@ def _solve_weight_rows(
 ) -> None:
     """Write the weights that rebuild each point from its neighbours, see `polyfold.objectives.lle`.
 
-    With Z the neighbours less the point, in units of the root of tr(G), ``G = Z Zᵀ`` is k×k, and where k is
-    larger than the number of columns, ``(Z Zᵀ + c)⁻¹ 1 = (1 − Z (Zᵀ Z + c)⁻¹ Zᵀ 1) / c``.
+    With Z the neighbours less the point, ``G = Z Zᵀ`` is k×k, and where k is larger than the number of columns,
+    ``(Z Zᵀ + c)⁻¹ 1 = (1 − Z (Zᵀ Z + c)⁻¹ Zᵀ 1) / c``.
     """
     k, n_columns = neighbors.shape[1], X.shape[1]
     size = min(k, n_columns)
@@ -84,10 +87,14 @@ def _solve_weight_rows(
             for j in range(k):
                 Z[c, j] = X[neighbors[i, j], c] - points[i, c]
                 squares += Z[c, j] * Z[c, j]
-        if not squares > 0:  # all neighbours coincide with the point
-            for j in range(k):
-                weights[i, j] = 1.0 / k
-            continue
+        if not 1 / LARGE_SQUARE < squares < LARGE_SQUARE:  # the weights do not depend on the unit
+            largest = np.abs(Z).max()
+            if largest == 0:  # all neighbours coincide with the point
+                for j in range(k):
+                    weights[i, j] = 1.0 / k
+                continue
+            Z /= largest
+            squares = np.square(Z).sum()
         if k <= n_columns:
             np.dot(Z.T, Z, gram)
             for a in range(size):

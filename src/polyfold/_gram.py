@@ -77,7 +77,7 @@ class SampleFeatures:
 
     def count_floats(self, graph: Graph) -> int:
         """Estimate the floats that are needed for the residuals and features of a row of the graph."""
-        some = np.arange(min(PROBED_ROWS, graph.n_samples))
+        some = np.unique(np.linspace(0, graph.n_samples - 1, PROBED_ROWS).astype(np.intp))
         L = graph.write(some).L
         equations = L.shape[0] / len(some)
         n_entries = L.columns.size if isinstance(L, LocalRows) else L.nnz

@@ -96,7 +96,8 @@ class TableIndex:
 
     def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         """Return the distances of the nearest samples, and these."""
-        distances, found = self.table.kneighbors(queries - self.mean, n_neighbors)
+        queries = queries if self.mean is None else queries - self.mean
+        distances, found = self.table.kneighbors(queries, n_neighbors)
         return np.asarray(distances), np.asarray(found, dtype=np.intp)
 
 
@@ -112,7 +113,7 @@ class CellIndex:
 
     def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         """Return the distances of the nearest samples found, and these; in more cells where these hold too few."""
-        rows = np.ascontiguousarray(queries - self.mean, dtype=np.float32)
+        rows = np.ascontiguousarray(queries if self.mean is None else queries - self.mean, dtype=np.float32)
         with limit_faiss(self.n_jobs) as faiss:
             squares, found = self.cells.search(rows, n_neighbors)
             n_probes = self.cells.nprobe
@@ -154,7 +155,7 @@ def build_index(X: NDArray[np.float64], *, n_jobs: int | None, search: str = "ex
         return TreeIndex(cKDTree(X, balanced_tree=False), n_jobs)
     mean: Any = X.mean(axis=0)  # distances are differences of squares
     if np.abs(mean).max() <= 1e-6 * max(X.max(), -X.min()):
-        mean = 0.0
+        mean = None
     else:
         X = X - mean
     if search == "exact":
@@ -199,7 +200,7 @@ def find_others(
         _, found = index.find(X[samples], n_neighbors + 1)
         leave_out_self(found, samples, numbers, neighbors)
 
-    blocks = row_slices(len(X), row_bytes=2**12)
+    blocks = row_slices(len(X), row_bytes=max(2**12, 24 * X.shape[1]))
     for _ in map_blocks(search, blocks, n_jobs=index.n_threads, verbose=verbose, description="neighbours"):
         pass
     return neighbors
@@ -209,6 +210,8 @@ def measure_recall(X: NDArray[np.float64], neighbors: NDArray[np.intp], *, n_job
     """Return the share of the nearest neighbours that were found, on some samples."""
     drawn = np.random.default_rng(0).choice(len(X), min(RECALL_SAMPLES, len(X)), replace=False)
     distances, _ = build_index(X, n_jobs=n_jobs).find(X[drawn], neighbors.shape[1] + 1)
-    farthest = distances[:, -1:] * (1 + 1e-6)  # another sample as near is as good
-    found = np.linalg.norm(X[neighbors[drawn]] - X[drawn, np.newaxis], axis=2)
-    return float((found <= farthest).mean())
+    farthest = distances[:, -1] * (1 + 1e-6)  # another sample as near is as good
+    hits = 0
+    for sample, limit in zip(drawn.tolist(), farthest.tolist(), strict=True):
+        hits += int(np.count_nonzero(np.linalg.norm(X[neighbors[sample]] - X[sample], axis=1) <= limit))
+    return hits / neighbors[drawn].size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import lru_cache
 
@@ -60,5 +60,8 @@ def share_blocks(function: Callable[[slice], None], blocks: Iterable[slice]) -> 
         work()
     finally:
         for helper in helpers:
-            if not helper.cancel():  # it has begun
-                helper.result()
+            helper.cancel()  # where it has not begun
+        wait(helpers)
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()
