@@ -38,7 +38,7 @@ def bench(
         typer.Option(help="A suite to run; repeat for more. All by default.", show_default=False),
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Measurements of each, of which the best counts.")] = 7,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller data and fewer peers: two minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller data and fewer peers: three minutes.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="A folder for bench.csv, bench.md and bench.png.", file_okay=False, show_default=False),

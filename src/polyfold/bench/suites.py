@@ -184,14 +184,20 @@ def _fit_slow_learners(bench: Bench, X: NDArray[Any]) -> dict[str, tuple[Callabl
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if bench.has("umap"):
-            from umap import UMAP
-
-            learners["UMAP"] = (UMAP(n_neighbors=10, random_state=0).fit(X).transform, 1 / 20_000)
+            learners["UMAP"] = (load_umap()(n_neighbors=10, random_state=0).fit(X).transform, 1 / 20_000)
         if bench.has("openTSNE"):
             from openTSNE import TSNE
 
             learners["openTSNE"] = (TSNE(random_state=0, n_jobs=-1).fit(X).transform, None)
     return learners
+
+
+def load_umap() -> Any:
+    """Import UMAP, which warns of what it does without."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from umap import UMAP
+    return UMAP
 
 
 def compare_fit(bench: Bench) -> Iterator[Result]:
@@ -235,9 +241,7 @@ def compare_fit(bench: Bench) -> Iterator[Result]:
         "scikit-learn Isomap": (lambda: Isomap(n_neighbors=10), 3000),
     }
     if bench.has("umap"):
-        from umap import UMAP
-
-        peers["UMAP"] = (lambda: UMAP(n_neighbors=10), 10_000)
+        peers["UMAP"] = (partial(load_umap(), n_neighbors=10), 1000 if bench.quick else 10_000)
     for name, (make, most) in peers.items():
         _fit_quietly(make(), 500)  # whatever is compiled or loaded at the first call
         shown = [size for size in (1000, 3000, *sizes) if size <= most]
