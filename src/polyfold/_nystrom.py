@@ -72,12 +72,13 @@ class WeightKernel:
 
     def relate(self, queries: NDArray[np.float64]) -> Any:
         """Return the weights that rebuild each sample from its neighbours; one that is there is itself."""
-        _, neighbors = self.index.find(queries, self.n_neighbors)
+        distances, neighbors = self.index.find(queries, self.n_neighbors)
         offsets = self.X[neighbors] - queries[:, np.newaxis]
         same: NDArray[np.bool_] = np.all(offsets == 0, axis=2)
         is_there = np.any(same, axis=1, keepdims=True)
         weights = np.where(is_there, same, solve_weights(queries, self.X, neighbors))
         weights = weights / weights.sum(axis=1, keepdims=True)
+        weights[~np.isfinite(distances).all(axis=1)] = np.nan  # too far to tell which are near
         row_ends = np.arange(0, neighbors.size + 1, self.n_neighbors)
         return csr_array((weights.ravel(), neighbors.ravel(), row_ends), shape=(len(queries), len(self.X)))
 
