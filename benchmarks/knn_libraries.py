@@ -15,13 +15,14 @@ import csv
 import importlib.metadata
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+
+from polyfold.bench.timing import read_peak
 
 
 def load(name: str) -> np.ndarray:
@@ -162,11 +163,11 @@ def measure_recall(X, found, k) -> float:
 
 def measure(name: str, method: str, k: int) -> None:
     X = load(name)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = read_peak()
     start = time.perf_counter()
     found = METHODS[method][0](X, k)
     seconds = time.perf_counter() - start
-    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    memory = (read_peak() - before) / 2**20
     again = time.perf_counter()
     repeats = bool(np.array_equal(found, METHODS[method][0](X, k)))
     warm = time.perf_counter() - again

@@ -9,7 +9,6 @@ The formula, in bytes, for N samples of n columns, d features, k neighbours, r a
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ def measure(shape: str) -> None:
     import numpy as np
 
     from polyfold import NPPE
+    from polyfold.bench.timing import read_peak
 
     warnings.simplefilter("ignore")
     if shape == "mnist":
@@ -46,7 +46,7 @@ def measure(shape: str) -> None:
     model = NPPE(degree=degree).fit(X)
     seconds = time.perf_counter() - start
     facts = model.diagnostics_
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = read_peak()
     given = X.nbytes
     n_axes = facts.n_axes or facts.n_columns
     predicted = predict(*X.shape, facts.n_features, n_axes, facts.n_neighbors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import platform
 import subprocess
@@ -56,19 +57,26 @@ def time_once(function: Callable[[], Any]) -> float:
     return _measure(function, 1)
 
 
-#: Says what the process peaked at. Linux counts the parent, from before the start, in what `resource` tells.
-_PEAK = """
-import pathlib, re, resource, sys
-status = pathlib.Path("/proc/self/status")
-found = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
-unit = 1 if sys.platform == "darwin" else 1024
-print(int(found[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
-"""
+def read_peak() -> int:
+    """Return the most memory, in bytes, that this process has held.
+
+    Linux counts the parent, from before the start, in what `resource` tells: the kernel's own high-water mark is
+    asked first.
+    """
+    import pathlib
+    import re
+    import resource
+    import sys
+
+    status = pathlib.Path("/proc/self/status")
+    found = re.search(r"VmHWM:\s*(\d+)", status.read_text()) if status.exists() else None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(found[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def measure_peak(script: str) -> int:
     """Return the most memory, in bytes, that a process of its own needs for a script."""
-    return int(run_script(script + _PEAK).split()[-1])
+    return int(run_script(f"{script}\n{inspect.getsource(read_peak)}\nprint(read_peak())").split()[-1])
 
 
 def run_script(script: str) -> str:
