@@ -248,10 +248,10 @@ def fix_signs(embedding: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]
     Decided by the embedding rather than by the coefficients, which a rotation of the data would change. Where
     both tails are alike, the first of the farthest samples decides.
     """
-    largest = np.abs(embedding).max(axis=0)
-    Y = embedding.astype(np.float64) / np.where(largest > 0, largest, 1.0)
-    cubes = Y * Y * Y
-    skewness = cubes.sum(axis=0) / np.abs(cubes).sum(axis=0)
-    farthest = np.argmax(np.abs(Y) >= 1 - 1e-6, axis=0)
-    decisive = np.where(np.abs(skewness) > 1e-6, skewness, Y[farthest, np.arange(Y.shape[1])])
+    from polyfold._fit_kernels import weigh_tails
+
+    tails = np.empty((3, embedding.shape[1]))
+    weigh_tails(embedding, tails)
+    cubes, absolute_cubes, first_of_farthest = tails
+    decisive = np.where(np.abs(cubes) > 1e-6 * absolute_cubes, cubes, first_of_farthest)
     return np.where(decisive < 0, -1, 1).astype(embedding.dtype)

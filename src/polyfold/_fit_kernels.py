@@ -158,20 +158,30 @@ def _combine_rows(
     combined: NDArray[np.float64],
 ) -> None:
     """Write the product of a matrix, given by the columns and values of its entries, with Q."""
-    if Q.shape[1] <= FEW_FEATURES:  # the longer loop inside
+    d = Q.shape[1]
+    if d <= FEW_FEATURES:  # four sums at a time stay in registers
         for i in range(columns.shape[0]):
-            for f in range(Q.shape[1]):
+            for f in range(0, d - 3, 4):
+                a = b = c = e = 0.0
+                for j in range(columns.shape[1]):
+                    column, entry = columns[i, j], entries[i, j]
+                    a += entry * Q[column, f]
+                    b += entry * Q[column, f + 1]
+                    c += entry * Q[column, f + 2]
+                    e += entry * Q[column, f + 3]
+                combined[i, f], combined[i, f + 1], combined[i, f + 2], combined[i, f + 3] = a, b, c, e
+            for f in range(d - d % 4, d):
                 total = 0.0
                 for j in range(columns.shape[1]):
                     total += entries[i, j] * Q[columns[i, j], f]
                 combined[i, f] = total
         return
     for i in range(columns.shape[0]):
-        for f in range(Q.shape[1]):
+        for f in range(d):
             combined[i, f] = 0.0
         for j in range(columns.shape[1]):
             column, entry = columns[i, j], entries[i, j]
-            for f in range(Q.shape[1]):
+            for f in range(d):
                 combined[i, f] += entry * Q[column, f]
 
 
@@ -197,6 +207,29 @@ def _leave_out_self(
 
 
 leave_out_self = compile_loop(_leave_out_self)
+
+
+def _weigh_tails(Y: NDArray[Any], tails: NDArray[np.float64]) -> None:
+    """Write, of each column in units of its largest entry, the sum of cubes, that of absolute cubes, and an entry.
+
+    The entry is the first of those that are, but for a millionth, the largest.
+    """
+    for f in range(Y.shape[1]):
+        largest = 0.0
+        for i in range(Y.shape[0]):
+            largest = max(largest, abs(np.float64(Y[i, f])))
+        unit = largest if largest > 0 else 1.0
+        tails[:, f] = 0.0
+        for i in range(Y.shape[0]):
+            y = Y[i, f] / unit
+            cube = y * y * y
+            tails[0, f] += cube
+            tails[1, f] += abs(cube)
+            if tails[2, f] == 0 and abs(y) >= 1 - 1e-6:
+                tails[2, f] = y
+
+
+weigh_tails = compile_loop(_weigh_tails)
 
 
 def _hash_rows(bits: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> None:

@@ -86,7 +86,9 @@ class SampleFeatures:
 
     def take(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the features of some samples."""
-        return self.basis.expand(self.X[samples]) if self.held is None else self.held[samples]
+        if self.held is None:
+            return self.basis.expand(np.take(self.X, samples, axis=0))
+        return np.take(self.held, samples, axis=0)
 
     def combine(self, L: Any) -> NDArray[np.float64]:
         """Return ``L Q``."""
@@ -161,16 +163,17 @@ def build_gram_folds(
     n_samples = graph.n_samples
     n_folds = n_folds or count_folds(n_samples, len(basis.center))
     order = np.arange(n_samples) if graph.order is None else graph.order
-    X = X if graph.order is None else X[order]
+    X = X if graph.order is None else np.take(X, order, axis=0)
     features = prepare_features(X, basis, n_jobs=n_jobs, verbose=verbose)
     row_bytes = 8 * (graph.count_floats() + features.count_floats(graph))
     # The folds of a region one after the other: what they share is still close to the processor.
+    numbers = (order % n_folds).astype(np.min_scalar_type(n_folds))
     blocks = [
-        (fold, region.start + np.flatnonzero(order[region] % n_folds == fold))
+        (fold, region.start + rows)
         for region in row_slices(n_samples, row_bytes, n_folds * BLOCK_BYTES)
-        for fold in range(n_folds)
+        for fold, rows in enumerate(_split_by_fold(numbers[region], n_folds))
+        if len(rows)
     ]
-    blocks = [(fold, rows) for fold, rows in blocks if len(rows)]
 
     @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
     def of_block(block: tuple[int, NDArray[np.intp]]) -> GramPair:
@@ -185,6 +188,12 @@ def build_gram_folds(
             folds[fold] = share
     check_no_overflow(*(gram for fold in folds.values() for gram in (fold.A, fold.B)))
     return [folds[fold] for fold in range(n_folds)]
+
+
+def _split_by_fold(numbers: NDArray[Any], n_folds: int) -> list[NDArray[np.intp]]:
+    """Return which of the samples are in each fold."""
+    ends = np.cumsum(np.bincount(numbers, minlength=n_folds))
+    return np.split(np.argsort(numbers, kind="stable"), ends[:-1])
 
 
 def sum_folds(folds: list[GramPair]) -> GramPair:

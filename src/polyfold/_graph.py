@@ -77,7 +77,7 @@ class NeighborGraph:
 
     def write(self, rows: NDArray[np.intp]) -> Equations:
         """Return the equations of the neighbourhoods of `rows`."""
-        return self.build(Patch(self.measured, rows, self.neighbors[rows], self.weights[rows]))
+        return self.build(Patch(self.measured, rows, np.take(self.neighbors, rows, axis=0), self.weights[rows]))
 
     def count_floats(self) -> int:
         """Return what the objective says."""

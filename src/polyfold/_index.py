@@ -197,7 +197,7 @@ def find_others(
 
     def search(rows: slice) -> None:
         samples = order[rows]
-        _, found = index.find(X[samples], n_neighbors + 1)
+        _, found = index.find(np.take(X, samples, axis=0), n_neighbors + 1)
         leave_out_self(found, samples, numbers, neighbors)
 
     blocks = row_slices(len(X), row_bytes=max(2**12, 24 * X.shape[1]))

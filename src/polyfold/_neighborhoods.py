@@ -136,7 +136,7 @@ def find_neighborhoods(
         numbers[order] = np.arange(len(order), dtype=numbers.dtype)
     found = find_others(index, measured, number, numbers, verbose=verbose)
     recall = 1.0 if search == "exact" else measure_recall(measured, found, n_jobs=n_jobs)
-    measured = measured if order is None else measured[order]
+    measured = measured if order is None else np.take(measured, order, axis=0)
     return Neighborhoods(found, measured, order, dimension, space, scores, search, recall)
 
 

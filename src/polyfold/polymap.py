@@ -360,6 +360,9 @@ class PolynomialMap:
         for rows in self._row_slices(X):
             located[rows] = self._locate(X[rows], center)
             with np.errstate(over="ignore", invalid="ignore"):
+                if self.axes is None:
+                    squares[rows] = np.einsum("ij,ij->i", located[rows], located[rows])
+                    continue
                 scaled = X[rows].astype(np.float64) / self.scale
                 if issparse(X):
                     lengths = scaled.power(2).sum(axis=1) - 2 * (scaled @ origin) + origin @ origin

@@ -40,7 +40,7 @@ def build_equations(patch: Patch) -> Equations:
     """Return one equation per centre."""
     from polyfold._fit_kernels import write_weight_rows
 
-    weights = solve_weights(patch.X[patch.centers], patch.X, patch.neighbors)
+    weights = solve_weights(np.take(patch.X, patch.centers, axis=0), patch.X, patch.neighbors)
     shape = (len(patch.centers), patch.neighbors.shape[1] + 1)
     columns, entries = np.empty(shape, dtype=np.intp), np.empty(shape)
     write_weight_rows(patch.centers, patch.neighbors, weights, patch.weights, columns, entries)
