@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from polyfold._blocks import SMALL_BLOCK_BYTES, row_slices
+
 #: The edge of the domain: this share of the training samples lies within.
 COVERED = 0.99
 
@@ -92,7 +94,9 @@ def learn_domain(
     spreads = np.sqrt(np.maximum(variances[keep], 0.0))
     spreads = np.maximum(spreads, THINNEST * spreads[0]) if spreads[0] > 0 else np.ones_like(spreads)
     directions = np.ascontiguousarray(directions[:, keep])
-    distances, off = Domain(center, directions, spreads, 1.0, 0.0).measure(coordinates, squared_lengths)
+    unscaled, distances, off = Domain(center, directions, spreads, 1.0, 0.0), *np.empty((2, len(coordinates)))
+    for rows in row_slices(len(coordinates), row_bytes=8 * coordinates.shape[1], block_bytes=SMALL_BLOCK_BYTES):
+        distances[rows], off[rows] = unscaled.measure(coordinates[rows], squared_lengths[rows])
     reach = float(np.quantile(distances, COVERED)) or 1.0
     is_whole = directions.shape[1] == len(center)
     thickness = (

@@ -170,11 +170,10 @@ def _best_directions(
     """
     size, fixed = len(B), B if lengths is None else lengths
     try:
-        factor = cholesky(penalised, lower=True)
         if size <= max(DENSE_SIZE, 4 * n_components):
-            inner = solve_triangular(factor, solve_triangular(factor, fixed, lower=True).T, lower=True)
-            nu, U = eigh(inner, subset_by_index=[size - n_components, size - 1])
+            nu, V = eigh(fixed, penalised, subset_by_index=[size - n_components, size - 1])
         else:
+            factor = cholesky(penalised, lower=True)
 
             def apply(v: NDArray[np.float64]) -> NDArray[np.float64]:
                 back = solve_triangular(factor, v, lower=True, trans="T", check_finite=False)
@@ -182,9 +181,10 @@ def _best_directions(
 
             inner = LinearOperator((size, size), matvec=apply)
             nu, U = eigsh(inner, n_components, which="LA", v0=np.ones(size), tol=1e-8)
+            V = solve_triangular(factor, U, lower=True, trans="T")
     except (LinAlgError, ArpackError):
         return None
-    V = solve_triangular(factor, U[:, np.argsort(-nu)], lower=True, trans="T")
+    V = V[:, np.argsort(-nu)]
     squares = np.einsum("ij,ij->j", V, B @ V)
     if not nu.min() > 1e-12 * nu.max() or squares.min() <= 0:
         return None
