@@ -19,6 +19,7 @@ from polyfold import NPPE, PolynomialEmbedding, _gram, _index
 from polyfold._basis import build_basis
 from polyfold._blocks import map_blocks, renumber, row_slices
 from polyfold._conditioning import condition_basis
+from polyfold._eigen import fix_signs
 from polyfold._gram import build_gram_folds
 from polyfold._index import (
     CellIndex,
@@ -178,7 +179,7 @@ def test_weights_do_not_depend_on_the_unit(n_columns, scale):
     )
 
 
-@pytest.mark.parametrize("n_features", [3, 60])
+@pytest.mark.parametrize("n_features", [1, 3, 4, 7, 9, 24, 25, 40])
 def test_local_rows_are_a_sparse_matrix(n_features):
     random = np.random.default_rng(0)
     rows = LocalRows(random.integers(0, 50, size=(30, 4)), random.normal(size=(30, 4)), 50)
@@ -188,6 +189,37 @@ def test_local_rows_are_a_sparse_matrix(n_features):
     np.testing.assert_allclose(restricted @ Q[members], rows @ Q, atol=1e-14)
     assert restricted.shape == (30, len(members))
     assert rows.shape == (30, 50)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_the_longer_tail_is_positive(dtype, scale):
+    for seed in range(20):
+        Y = np.random.default_rng(seed).gamma(1.0, size=(300, 3)) - 1
+        signs = np.array([1, -1, 1])
+        given = (scale * Y * signs).astype(dtype)
+        assert np.array_equal(fix_signs(given), signs)
+        assert fix_signs(given).dtype == dtype
+
+
+def test_of_equal_tails_the_first_of_the_farthest_is_positive():
+    half = np.random.default_rng(0).normal(size=(200, 2))
+    Y = np.vstack([half, -half])
+    farthest = np.abs(half).argmax(axis=0)
+    assert np.array_equal(fix_signs(Y), np.sign(half[farthest, [0, 1]]))
+    assert np.array_equal(fix_signs(-Y), -fix_signs(Y))
+    # A millionth apart counts as equal: the order of the rows decides, not rounding.
+    assert fix_signs(np.array([[-1.0], [1 + 1e-9], [-0.5], [0.5]])) == -1
+    assert np.array_equal(fix_signs(np.zeros((5, 1))), [1])
+
+
+@pytest.mark.parametrize("n_folds", [1, 2, 5, 10, 300])
+def test_a_sample_is_in_the_fold_of_its_number(n_folds):
+    numbers = np.random.default_rng(n_folds).permutation(300) % n_folds
+    parts = _gram._split_by_fold(numbers.astype(np.min_scalar_type(n_folds)), n_folds)
+    assert len(parts) == n_folds
+    for fold, rows in enumerate(parts):
+        assert np.array_equal(rows, np.flatnonzero(numbers == fold))
 
 
 def test_samples_are_numbered_as_they_come():

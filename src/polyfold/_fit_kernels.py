@@ -12,7 +12,7 @@ from polyfold._kernels import ANY_ORDER, compile_loop
 #: Squared offsets above this, or below its inverse, are put into another unit: their products overflow.
 LARGE_SQUARE = 1e150
 
-#: Up to so many features, loops over neighbours are the longer ones.
+#: Up to so many features, the sums over neighbours are taken four at a time instead of all.
 FEW_FEATURES = 24
 
 

@@ -122,8 +122,7 @@ def compare_estimator(bench: Bench) -> Iterator[Result]:
                 bench.repeats,
             )
             case = f"estimator, {n_samples:,}×{n_columns}"
-            limit = 1.3 if n_samples > 1000 else None  # scikit-learn's set_output takes a few microseconds
-            yield Figure("estimator", case, "its map", seconds["estimator"], seconds["map"], limit)
+            yield Figure("estimator", case, "its map", seconds["estimator"], seconds["map"], 1.3)
     row = make_sheet(1, 64)
     U = np.ones((64, 2))
     seconds = time_side_by_side({"x @ U": partial(matmul, row, U), "map": partial(model.map_.transform, row)}, 50)
@@ -223,8 +222,8 @@ def compare_fit(bench: Bench) -> Iterator[Result]:
         grown.append(seconds["fit"])
         limit = 1.5 if n_samples == 1_000_000 else None
         case = f"NPPE, {n_samples:,}×3, k = 10"
-        yield Figure("fit", case, "k-NN, scipy's k-d tree", seconds["fit"], seconds["tree"], limit)
-        yield Figure("fit", case, "k-NN, polyfold's own", seconds["fit"], seconds["own"])
+        yield Figure("fit", case, "k-NN, scipy's k-d tree", seconds["fit"], seconds["tree"])
+        yield Figure("fit", case, "k-NN, polyfold's own", seconds["fit"], seconds["own"], limit)  # the quickest
     exponent = float(np.polyfit(np.log(sizes), np.log(grown), 1)[0])
     growth = f"NPPE, time ∝ N^ratio, {sizes[0]:,} to {sizes[-1]:,}"
     yield Figure("growth", growth, "N", exponent, 1.0, 1.15, unit="")

@@ -61,7 +61,7 @@ def read_peak() -> int:
     """Return the most memory, in bytes, that this process has held.
 
     Linux counts the parent, from before the start, in what `resource` tells: the kernel's own high-water mark is
-    asked first.
+    asked first. The imports are within, so that the source can be sent to another process.
     """
     import pathlib
     import re
