@@ -11,7 +11,7 @@ import pytest
 
 from polyfold import NPPE, SNPPE, PolynomialMap, _evaluation, _threads
 from polyfold._basis import build_basis
-from polyfold._domain import learn_domain
+from polyfold._domain import find_ranges, learn_domain
 from polyfold.bench.timing import measure_peak
 
 RANDOM = np.random.default_rng(0)
@@ -27,8 +27,8 @@ def make_map(basis, n_columns, degree, n_outputs, n_axes=None, scale=2.0):
         RANDOM.normal(size=n_columns) * scale, scale, basis, degree, coefficients, offset, axes
     )
     located = RANDOM.normal(size=(200, n_variables))
-    lengths = np.square(located).sum(axis=1)
-    return replace(learned, domain=learn_domain(learned.shift, located, lengths + (n_axes is not None)))
+    lengths, ranges = np.square(located).sum(axis=1), np.zeros((2, n_columns))
+    return replace(learned, domain=learn_domain(learned.shift, located, lengths + (n_axes is not None), ranges))
 
 
 def write_out(learned, X):
@@ -189,7 +189,7 @@ def test_float32_is_not_summed_in_float32_where_terms_cancel(n_columns):
     located[:, 1] = located[:, 0] + 1e-4 * random.normal(size=500)
     coefficients = np.zeros((2 * n_columns, 1))
     coefficients[0], coefficients[1] = 1e4, -1e4
-    domain = learn_domain(np.zeros(n_columns), located, np.square(located).sum(axis=1))
+    domain = learn_domain(np.zeros(n_columns), located, np.square(located).sum(axis=1), find_ranges(located))
     cancels = PolynomialMap(np.zeros(n_columns), 1.0, "hadamard", 2, coefficients, [0.0], domain=domain)
     X = located.astype(np.float32)
     expected = write_out(cancels, X)

@@ -74,7 +74,7 @@ def test_it_holds_no_training_data_and_no_estimator():
     fitted = NPPE(n_neighbors=10).fit(X)
     learned, estimator = fitted.map_, weakref.ref(fitted)
     assert learned.nbytes < 400
-    assert len(pickle.dumps(learned)) < 1500
+    assert len(pickle.dumps(learned)) < 2500
     del fitted
     gc.collect()
     assert estimator() is None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from polyfold import datasets, metrics
+    from polyfold._errors import ModelFormatError
     from polyfold.embedding import PolynomialEmbedding
     from polyfold.explicit import ExplicitEmbedding
     from polyfold.kernel import KernelExtrapolation, NystromExtension
@@ -29,6 +30,7 @@ __all__ = [
     "SNPPE",
     "ExplicitEmbedding",
     "KernelExtrapolation",
+    "ModelFormatError",
     "NystromExtension",
     "PolynomialEmbedding",
     "PolynomialMap",
@@ -48,6 +50,7 @@ _HOMES = {
     "SNPPE": "polyfold.presets",
     "ExplicitEmbedding": "polyfold.explicit",
     "KernelExtrapolation": "polyfold.kernel",
+    "ModelFormatError": "polyfold._errors",
     "NystromExtension": "polyfold.kernel",
     "PolynomialEmbedding": "polyfold.embedding",
     "PolynomialMap": "polyfold.polymap",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._decoder import add_decoder
-from polyfold._domain import learn_domain
+from polyfold._domain import find_ranges, learn_domain
 from polyfold._eigen import fix_signs
 from polyfold._features import Features
 from polyfold._solution import Solution
@@ -58,5 +58,5 @@ def complete_map(
     if not np.isfinite(center).all():
         center = learned.shift
     located, squared_lengths = learned._measure(samples, center)
-    learned = replace(learned, domain=learn_domain(center, located, squared_lengths))
+    learned = replace(learned, domain=learn_domain(center, located, squared_lengths, find_ranges(samples)))
     return add_decoder(learned, samples, weights) if with_decoder else (learned, None)

@@ -14,7 +14,7 @@ features as an orthogonal matrix, and what is measured by their norm (rank cut, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import comb
 
 import numpy as np
@@ -40,7 +40,16 @@ class MonomialBasis:
         """How many monomials there are."""
         return len(self.parents)
 
-    @property
+    @cached_property
+    def scales(self) -> NDArray[np.float64]:
+        """What each monomial is multiplied by in all: its factor times those of its parents."""
+        scales = self.factors.copy()
+        for monomial, parent in enumerate(self.parents.tolist()):
+            if parent >= 0:
+                scales[monomial] *= scales[parent]
+        return scales
+
+    @cached_property
     def factors_of(self) -> list[tuple[int, ...]]:
         """The variables that are multiplied in each monomial, ascending."""
         factors: list[tuple[int, ...]] = []
@@ -58,7 +67,7 @@ class MonomialBasis:
 
     def differentiate(self, rows: NDArray[np.float64], coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gradients of combinations of the monomials, shape (len(rows), n_combinations, n_inputs)."""
-        from polyfold._kernels import differentiate_rows
+        from polyfold._slope_kernels import differentiate_rows
 
         gradients = np.empty((len(rows), coefficients.shape[1], self.n_inputs))
         differentiate_rows(rows, self.parents, self.variables, self.factors, coefficients, gradients)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import svd
 
 from polyfold._basis import build_basis, count_features
-from polyfold._domain import learn_domain
+from polyfold._domain import find_ranges, learn_domain
 from polyfold._regression import RIDGES, leave_one_out, shrink
 from polyfold.polymap import PolynomialMap
 
@@ -74,7 +74,7 @@ def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights:
             decoder = PolynomialMap(shift, scale, "kronecker", degree, V, mean - center @ V)
             candidates.append((float(np.square(T - left_out.predicted).sum()), decoder))
     error, decoder = _choose_simplest(candidates)
-    covered = learn_domain(shift, (Y - shift) / scale, np.square((Y - shift) / scale).sum(axis=1))
+    covered = learn_domain(shift, (Y - shift) / scale, np.square((Y - shift) / scale).sum(axis=1), find_ranges(Y))
     return Decoder(replace(decoder, domain=covered), error)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.sparse import issparse
 
 from polyfold._blocks import SMALL_BLOCK_BYTES, row_slices
 
@@ -37,6 +38,8 @@ class Domain:
         Mahalanobis distance that 99 % of the training samples do not exceed.
     thickness : float
         Distance off the directions that 99 % do not exceed; 0 where there is nothing off them.
+    ranges : ndarray of shape (2, n_columns), default=None
+        The smallest and the largest value in each column, where known.
     """
 
     center: NDArray[np.float64]
@@ -44,21 +47,35 @@ class Domain:
     spreads: NDArray[np.float64]
     reach: float
     thickness: float
+    ranges: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("center", "directions", "spreads"):
+        for name in ("center", "directions", "spreads", "ranges"):
+            if getattr(self, name) is None:
+                continue
             array = np.array(getattr(self, name), dtype=np.float64, order="C")
+            if not np.isfinite(array).all():
+                raise ValueError(f"`{name}` of a domain must be finite.")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        if not (np.all(self.spreads > 0) and 0 < self.reach < np.inf and 0 <= self.thickness < np.inf):
+            raise ValueError(
+                "`spreads` and `reach` of a domain must be above 0 and finite, `thickness` at least 0."
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: pickle would bring the arrays back writable.
-        return type(self), (*self.arrays, self.reach, self.thickness)
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     @property
-    def arrays(self) -> tuple[NDArray[np.float64], ...]:
-        """The arrays, in order."""
-        return self.center, self.directions, self.spreads
+    def nbytes(self) -> int:
+        """Bytes of numbers in it."""
+        arrays = (self.center, self.directions, self.spreads, self.ranges)
+        return 16 + sum(array.nbytes for array in arrays if array is not None)
+
+    def draw(self, n_samples: int, random: np.random.Generator) -> NDArray[np.float64]:
+        """Return coordinates, about `center`, of samples that spread along the directions as those seen."""
+        return (random.normal(size=(n_samples, len(self.spreads))) * self.spreads) @ self.directions.T
 
     def score(self, coordinates: NDArray[np.float64], squared_lengths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how far out each sample is, 1 being the edge.
@@ -86,15 +103,21 @@ class Domain:
 
 
 def learn_domain(
-    center: NDArray[np.float64], coordinates: NDArray[np.float64], squared_lengths: NDArray[np.float64]
+    center: NDArray[np.float64],
+    coordinates: NDArray[np.float64],
+    squared_lengths: NDArray[np.float64],
+    ranges: NDArray[np.float64],
 ) -> Domain:
-    """Learn the domain of samples given by their coordinates and lengths about `center`."""
+    """Learn the domain of samples given by their coordinates and lengths about `center`, and their `ranges`."""
     variances, directions = eigh(coordinates.T @ coordinates / len(coordinates))
     keep = slice(None, -MAX_DIRECTIONS - 1, -1)
     spreads = np.sqrt(np.maximum(variances[keep], 0.0))
     spreads = np.maximum(spreads, THINNEST * spreads[0]) if spreads[0] > 0 else np.ones_like(spreads)
     directions = np.ascontiguousarray(directions[:, keep])
-    unscaled, distances, off = Domain(center, directions, spreads, 1.0, 0.0), *np.empty((2, len(coordinates)))
+    unscaled, distances, off = (
+        Domain(center, directions, spreads, 1.0, 0.0, ranges),
+        *np.empty((2, len(coordinates))),
+    )
     for rows in row_slices(len(coordinates), row_bytes=8 * coordinates.shape[1], block_bytes=SMALL_BLOCK_BYTES):
         distances[rows], off[rows] = unscaled.measure(coordinates[rows], squared_lengths[rows])
     reach = float(np.quantile(distances, COVERED)) or 1.0
@@ -102,4 +125,12 @@ def learn_domain(
     thickness = (
         0.0 if is_whole else max(float(np.quantile(off, COVERED)), THINNEST * float(np.linalg.norm(spreads)))
     )
-    return Domain(center, directions, spreads, reach, thickness)
+    return replace(unscaled, reach=reach, thickness=thickness)
+
+
+def find_ranges(samples: Any) -> NDArray[np.float64]:
+    """Return the smallest and the largest value in each column."""
+    extremes = [samples.min(axis=0), samples.max(axis=0)]
+    return np.stack(
+        [np.asarray(each.toarray() if issparse(each) else each, np.float64).ravel() for each in extremes]
+    )

@@ -132,9 +132,7 @@ def _plan_monomials(learned: PolynomialMap, dtype: Any) -> Place:
     from polyfold._kernels import evaluate_rows, place_projected
 
     table = build_basis(learned.basis, learned.n_axes, learned.degree)
-    # The monomials' own factors become part of the coefficients.
-    coefficients = learned.coefficients * table.expand(np.ones((1, learned.n_axes))).T
-    polynomial = (table.parents, table.variables, coefficients, learned.offset)
+    polynomial = (table.parents, table.variables, learned.weights, learned.offset)
     nowhere = np.zeros(learned.n_axes)
     if learned.axes is None:
         scale = learned.scale
@@ -201,8 +199,7 @@ def _is_safe_in_single(learned: PolynomialMap, slopes: NDArray[np.float64], unit
     ):
         return False
     random = np.random.default_rng(0)
-    along = random.normal(size=(N_PROBES, len(domain.spreads))) * domain.spreads
-    along = along @ domain.directions.T + (domain.center - learned.shift) / learned.scale
+    along = domain.draw(N_PROBES, random) + (domain.center - learned.shift) / learned.scale
     off = random.normal(size=along.shape) * (domain.thickness / np.sqrt(learned.n_axes))
     table = build_basis("hadamard", learned.n_axes, learned.degree)
     # How samples lie off the domain's directions is not known: what they spread there is not counted on.

@@ -352,34 +352,3 @@ def compile_few_powers(n_columns: int, n_outputs: int, degree: int) -> Callable[
 def compile_many_powers(degree: int) -> Callable[..., Any]:
     """Return the compiled function for polynomials of so many powers."""
     return compile_loop(_make_many_powers(degree), fastmath=ANY_ORDER)
-
-
-def _differentiate_rows(
-    rows: NDArray[np.float64],
-    parents: NDArray[np.intp],
-    variables: NDArray[np.intp],
-    factors: NDArray[np.float64],
-    coefficients: NDArray[np.float64],
-    gradients: NDArray[np.float64],
-) -> None:
-    """Write the gradient of each polynomial at each sample, backwards from the monomials to the variables.
-
-    ``slopes[f]`` is the derivative by monomial f of what is made of it; it passes to the monomial's two factors.
-    """
-    features = np.empty((1, parents.shape[0]))
-    slopes = np.empty(parents.shape[0])
-    gradients[:] = 0.0
-    for i in range(rows.shape[0]):
-        expand_rows(rows[i : i + 1], parents, variables, factors, features)
-        for c in range(gradients.shape[1]):
-            slopes[:] = coefficients[:, c]
-            for f in range(parents.shape[0] - 1, -1, -1):
-                slope = slopes[f] * factors[f]
-                if parents[f] < 0:
-                    gradients[i, c, variables[f]] += slope
-                else:
-                    gradients[i, c, variables[f]] += slope * features[0, parents[f]]
-                    slopes[parents[f]] += slope * rows[i, variables[f]]
-
-
-differentiate_rows = compile_loop(_differentiate_rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
+from polyfold._record import describe_training
+from polyfold.export import load_exporter
 from polyfold.metrics import coranking_auc
 from polyfold.polymap import PolynomialMap
 
@@ -91,7 +93,18 @@ class MapTransformer(EmbeddingTransformer):
     """An estimator whose `fit` learns `map_`, a PolynomialMap, from samples that `reduce` may put into axes."""
 
     map_: PolynomialMap
+    diagnostics_: Any
     reduce: Any
+
+    def _keep_map(self, learned: PolynomialMap, diagnostics: Any) -> None:
+        """Store the map, which tells from now on what it was learned from and by, and the diagnostics."""
+        names = tuple(getattr(self, "feature_names_in_", ()))
+        self.map_ = replace(
+            learned,
+            columns=names if names and len(set(names)) == len(names) else None,
+            training=describe_training(self, diagnostics),
+        )
+        self.diagnostics_ = diagnostics
 
     def _check_training_samples(self, X: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSamples:
         accept_sparse = "csr" if self.reduce is not None else False
@@ -182,6 +195,18 @@ class MapTransformer(EmbeddingTransformer):
                 "fit again."
             )
         return self.map_.inverse(check_array(Y, dtype=np.float64, input_name="Y"))
+
+    def onnx_parser(self) -> Any:
+        """Return what declares the outputs to skl2onnx."""
+        return load_exporter("sklearn_onnx").name_outputs
+
+    def onnx_shape_calculator(self) -> Any:
+        """Return what tells skl2onnx their shape."""
+        return load_exporter("sklearn_onnx").infer_shape
+
+    def onnx_converter(self) -> Any:
+        """Return what writes the map into skl2onnx's model."""
+        return load_exporter("sklearn_onnx").convert
 
     @property
     def _n_features_out(self) -> int:

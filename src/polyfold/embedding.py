@@ -161,7 +161,7 @@ class PolynomialEmbedding(MapTransformer):
     >>> X, Z = make_swiss_roll(1000, random_state=0)
     >>> embedding = PolynomialEmbedding(n_neighbors=10).fit(X)
     >>> embedding.map_
-    PolynomialMap(3 columns -> 2 coordinates, degree 2, kronecker basis of 9 monomials, 0.3 kB)
+    PolynomialMap(3 columns -> 2 coordinates, degree 2, kronecker basis of 9 monomials, 0.4 kB)
     >>> embedding.transform(X[:5]).shape
     (5, 2)
     """
@@ -248,12 +248,11 @@ class PolynomialEmbedding(MapTransformer):
         embedding = learned.transform(training.samples)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
-        self.map_ = learned
         self.embedding_ = embedding
         self.eigenvalues_ = solution.eigenvalues * unit
         self.alpha_ = solution.curve.best_alpha
         self.n_neighbors_ = relations.n_neighbors
-        self.diagnostics_ = describe_fit(
+        diagnostics = describe_fit(
             features,
             relations,
             learned,
@@ -265,7 +264,8 @@ class PolynomialEmbedding(MapTransformer):
             chosen=self._list_automatic(),
             names=getattr(self, "feature_names_in_", None),
         )
-        warn_about(self.diagnostics_.find_trouble())
+        self._keep_map(learned, diagnostics)
+        warn_about(diagnostics.find_trouble())
         return self
 
     def _list_automatic(self) -> frozenset[str]:

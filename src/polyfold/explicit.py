@@ -169,11 +169,10 @@ class ExplicitEmbedding(MapTransformer):
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.estimator_ = learner
-        self.map_ = learned
         self.embedding_ = embedding
         self.target_ = targets
         self.alpha_ = regression.curve.best_alpha
-        self.diagnostics_ = describe_regression(
+        diagnostics = describe_regression(
             features,
             learned,
             regression,
@@ -183,7 +182,8 @@ class ExplicitEmbedding(MapTransformer):
             chosen=list_automatic(self, ("alpha", "reduce")),
             names=getattr(self, "feature_names_in_", None),
         )
-        warn_about(self.diagnostics_.find_trouble())
+        self._keep_map(learned, diagnostics)
+        warn_about(diagnostics.find_trouble())
         return self
 
     def __sklearn_tags__(self) -> Any:

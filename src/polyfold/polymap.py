@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -10,28 +11,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from polyfold._alignment import Alignment, align_map, read_alignment
 from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
 from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
-from polyfold._terms import (
-    Polynomial,
-    Term,
-    TermBlock,
-    block_polynomial,
-    check_term_count,
-    keep_largest,
-    project_polynomial,
-    shift_polynomial,
-)
+from polyfold._model_file import load_map, save_map
+from polyfold._model_json import read_map_json, write_map_json
+from polyfold._record import freeze, simplify, thaw
+from polyfold._sensitivity import Sensitivity, measure_sensitivity
+from polyfold._slopes import differentiate_samples
+from polyfold._term_table import Terms, list_terms
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
+from polyfold.export import ExportMethods
 
 #: Rows evaluated at a time, so that no temporary is larger than about this many bytes.
 BLOCK_BYTES = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class PolynomialMap:
+class PolynomialMap(ExportMethods):
     """An explicit polynomial map from columns to coordinates.
 
     A sample x goes to ``phi(axes.T @ (x - shift) / scale) @ coefficients + offset``, where phi lists the
@@ -58,6 +57,10 @@ class PolynomialMap:
         What the training samples covered, for :meth:`extrapolation`.
     decoder : PolynomialMap, default=None
         From coordinates back to ``axes.T @ (x - shift) / scale``, for :meth:`inverse`.
+    columns : sequence of str of length n_inputs, default=None
+        Names of the columns.
+    training : mapping, default=None
+        How the map came about: the estimator, its parameters, its diagnostics. Only values that JSON has.
 
     Notes
     -----
@@ -83,6 +86,8 @@ class PolynomialMap:
     axes: NDArray[np.float64] | None = None
     domain: Domain | None = None
     decoder: PolynomialMap | None = None
+    columns: tuple[str, ...] | None = None
+    training: Mapping[str, Any] | None = None
     _plans: dict[Any, Place] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -116,10 +121,15 @@ class PolynomialMap:
             self.n_axes,
         ):
             raise ValueError(f"`decoder` must take {self.n_outputs} columns to {self.n_axes} coordinates.")
+        object.__setattr__(self, "training", None if self.training is None else freeze(simplify(self.training)))
+        if self.columns is not None:
+            object.__setattr__(self, "columns", tuple(self.columns))
+            if len(set(self.columns)) != self.n_inputs or not all(isinstance(name, str) for name in self.columns):
+                raise ValueError(f"`columns` must be {self.n_inputs} different names.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: pickle would bring the arrays back writable.
-        return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
+        return type(self), tuple(thaw(getattr(self, each.name)) for each in fields(self) if each.init)
 
     def __repr__(self) -> str:
         through = "" if self.axes is None else f" -> {self.n_axes} principal axes"
@@ -152,10 +162,28 @@ class PolynomialMap:
     @property
     def nbytes(self) -> int:
         """Bytes of numbers that make up the map."""
-        arrays = [self.shift, self.coefficients, self.offset]
-        arrays += [] if self.axes is None else [self.axes]
-        arrays += [] if self.domain is None else self.domain.arrays
-        return 8 + sum(array.nbytes for array in arrays) + (0 if self.decoder is None else self.decoder.nbytes)
+        parts = (self.shift, self.coefficients, self.offset, self.axes, self.domain, self.decoder)
+        return 8 + sum(part.nbytes for part in parts if part is not None)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns: those given, or x0, x1 and so on."""
+        return self.columns or tuple(f"x{j}" for j in range(self.n_inputs))
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the coordinates: y0, y1 and so on."""
+        return tuple(f"y{c}" for c in range(self.n_outputs))
+
+    @property
+    def monomials(self) -> list[tuple[int, ...]]:
+        """The variables that are multiplied in each monomial, ascending; monomials by degree."""
+        return list(self._monomials.factors_of)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Coefficients of the plain products `monomials`: `coefficients` times the factors of the basis."""
+        return self.coefficients * self._monomials.scales[:, np.newaxis]
 
     @property
     def _monomials(self) -> MonomialBasis:
@@ -222,13 +250,7 @@ class PolynomialMap:
         samples = self._check_samples(X)
         dtype = np.float32 if samples.dtype == np.float32 else np.float64
         slopes = np.empty((samples.shape[0], self.n_outputs, self.n_inputs), dtype=dtype)
-        row_bytes = 8 * self.n_outputs * self.n_inputs
-        for rows in row_slices(samples.shape[0], row_bytes, BLOCK_BYTES):
-            gradients = self._monomials.differentiate(self._locate(samples[rows], self.shift), self.coefficients)
-            with np.errstate(over="ignore", invalid="ignore"):
-                spanned = gradients if self.axes is None else gradients @ self.axes.T
-                slopes[rows] = spanned / self.scale
-        if not np.isfinite(slopes).all():
+        if not differentiate_samples(self, samples, slopes):
             raise ValueError(_explain_nonfinite(samples, slopes.reshape(len(slopes), -1)))
         return slopes
 
@@ -281,8 +303,8 @@ class PolynomialMap:
         spanned = located if self.axes is None else located @ self.axes.T
         return np.asarray(spanned * self.scale + self.shift)
 
-    def terms(self, largest: int | None = None, *, centered: bool = False) -> list[Term]:
-        """Write the map out as one polynomial of its columns.
+    def terms(self, largest: int | None = None, *, centered: bool = False, X: ArrayLike | None = None) -> Terms:
+        """Write the map out as one polynomial of its columns, in their own units.
 
         Parameters
         ----------
@@ -292,12 +314,17 @@ class PolynomialMap:
         centered : bool, default=False
             Write the polynomial in ``x - shift`` instead of x. It has the same values, and coefficients that do
             not cancel where a column's mean dwarfs its spread.
+        X : array-like of shape (n_samples, n_inputs), default=None
+            Samples over which shares of variance are taken. None takes them over normal samples with the mean and
+            the covariance of the training ones, as far as the map holds them.
 
         Returns
         -------
-        list of Term
-            Each a tuple `columns` of the positions of the columns that are multiplied (empty for the constant),
-            and an array `coefficients` with one entry per coordinate.
+        Terms
+            A sequence of terms, each a tuple `columns` of the positions of the columns that are multiplied (empty
+            for the constant) and an array `coefficients` with one entry per coordinate. It prints as a table
+            (monomial, coefficients, shares of variance), ``to_pandas()`` makes it a data frame, and ``formula()``
+            writes it in lines.
 
         Examples
         --------
@@ -309,34 +336,18 @@ class PolynomialMap:
         () [-1.]
         (0,) [1.5]
         (1,) [2.]
+        >>> print(line.terms().formula())
+        y0 = 2·x1 + 1.5·x0 − 1
+        >>> line.terms(X=[[0.0, 1.0], [4.0, 1.0], [2.0, 3.0]])
+        monomial   y0  share of y0
+        1          -1            0
+        x0        1.5       0.6279
+        x1          2       0.3721
         """
         if largest is not None:
             check_integer("largest", largest, 1)
         check_boolean("centered", centered)
-        basis = self.basis if self.axes is None else "kronecker"
-        check_term_count(1 + count_features(basis, self.n_inputs, self.degree), self.n_inputs, largest)
-        with np.errstate(all="ignore"):
-            blocks = self._expand_terms(np.zeros(self.n_inputs) if centered else self.shift)
-            if largest is not None:
-                terms = keep_largest(blocks, largest, self.scale)
-            else:
-                listed = (term for block in blocks for term in block.list_terms())
-                terms = sorted(listed, key=lambda term: (len(term.columns), term.columns))
-        if not all(np.isfinite(term.coefficients).all() for term in terms):
-            raise ValueError(
-                f"Coefficients of columns of size {self.scale:.0e} overflow. Give the columns another unit."
-            )
-        return terms
-
-    def _expand_terms(self, shift: NDArray[np.float64]) -> Iterator[TermBlock]:
-        table = self._monomials
-        coefficients = self.coefficients * table.expand(np.ones((1, self.n_axes))).T
-        polynomial: Polynomial = {(): self.offset} | dict(zip(table.factors_of, coefficients, strict=True))
-        if self.axes is None:
-            yield block_polynomial(shift_polynomial(polynomial, shift / self.scale), self.scale)
-        else:
-            polynomial = shift_polynomial(polynomial, shift @ self.axes / self.scale)
-            yield from project_polynomial(polynomial, self.axes / self.scale)
+        return list_terms(self, largest, centered, None if X is None else self._check_samples(X))
 
     def _row_slices(self, X: Any) -> list[slice]:
         row_bytes = 8 * (X.nnz // max(X.shape[0], 1) + self.n_axes) if issparse(X) else 8 * self.n_inputs
@@ -371,7 +382,143 @@ class PolynomialMap:
                     squares[rows] = np.square(scaled - origin).sum(axis=1)
         return located, squares
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map to one safetensors file.
+
+        Equal maps are equal bytes. The file is written whole or not at all: a crash, a full disk or Ctrl-C leaves
+        the one that was there.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Conventionally it ends in ``.safetensors``.
+
+        See Also
+        --------
+        load : Read it again, here or in a process that never loads scikit-learn.
+        """
+        save_map(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PolynomialMap:
+        """Read a map that :meth:`save` wrote; it places samples bit for bit as the one saved.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        PolynomialMap
+
+        Raises
+        ------
+        ModelFormatError
+            Where the file is of another kind, cut short or damaged, or needs a newer release.
+        """
+        return load_map(path)
+
+    def to_json(self) -> str:
+        """Write the map as JSON, for what has no other way to read it; docs/artefact.md has the schema.
+
+        Returns
+        -------
+        str
+            Keys sorted; equal maps are equal texts.
+        """
+        return write_map_json(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> PolynomialMap:
+        """Read a map that :meth:`to_json` wrote; it places samples bit for bit as that one.
+
+        Parameters
+        ----------
+        text : str or bytes
+
+        Returns
+        -------
+        PolynomialMap
+
+        Raises
+        ------
+        ModelFormatError
+            Where the text is something else, cut short, or needs a newer release.
+        """
+        return read_map_json(text)
+
+    def sensitivity(self, X: ArrayLike, *, signed: bool = False) -> Sensitivity:
+        """Tell which columns move each coordinate, averaged over samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_inputs)
+            At least two samples.
+        signed : bool, default=False
+            Average the slopes themselves, so that what goes up here and down there cancels, instead of their root
+            mean square.
+
+        Returns
+        -------
+        Sensitivity
+            A table with a row for each column and a value for each coordinate: how much that moves when the column
+            moves by its standard deviation over X and all others stay. ``images(shape)`` lays the values out as
+            pixels.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> line = PolynomialMap(shift=[1.0, 0.0], scale=2.0, basis="hadamard", degree=1, columns=["a", "b"],
+        ...                      coefficients=[[3.0], [4.0]], offset=[0.5])
+        >>> line.sensitivity([[0.0, 1.0], [4.0, 1.0]])
+        column  y0
+        a        3
+        b        0
+        """
+        check_boolean("signed", signed)
+        return measure_sensitivity(self, self._check_samples(X), signed)
+
+    def align_to(self, other: PolynomialMap, X: ArrayLike) -> PolynomialMap:
+        """Turn, mirror, scale and move the coordinates so that they agree with those of an earlier map.
+
+        Parameters
+        ----------
+        other : PolynomialMap
+            The map to agree with, of the same columns and as many coordinates.
+        X : array-like of shape (n_samples, n_inputs)
+            Samples to agree on: some that both maps have learned about. At least one more than coordinates.
+
+        Returns
+        -------
+        PolynomialMap
+            This map in other coordinates, its way back included. Its `alignment` says how well they agree.
+
+        Warns
+        -----
+        UserWarning
+            Where some coordinate does not agree: R² below 0.9.
+
+        Examples
+        --------
+        >>> from polyfold import NPPE
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(2000, random_state=0)
+        >>> last_year, this_year = NPPE(n_neighbors=10).fit(X[:1500]).map_, NPPE(n_neighbors=10).fit(X[500:]).map_
+        >>> aligned = this_year.align_to(last_year, X)
+        >>> min(aligned.alignment.r2) > 0.99
+        True
+        """
+        if not isinstance(other, PolynomialMap):
+            raise TypeError(f"`other` must be a PolynomialMap, got {type(other).__name__}.")
+        return align_map(self, other, self._check_samples(X))
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """How well the map agrees with the one that it was aligned to; None where it was not."""
+        return None if self.training is None else read_alignment(self.training)
+
     def _check_samples(self, X: ArrayLike) -> Any:
+        self._check_names(X)
         if issparse(X):
             if self.axes is None:
                 raise TypeError("X is sparse, but dense data is required. Use X.toarray().")
@@ -386,6 +533,20 @@ class PolynomialMap:
         if samples.dtype.kind not in "biuf":
             raise ValueError(f"X must hold real numbers, got an array of type {samples.dtype}.")
         return samples
+
+    def _check_names(self, X: ArrayLike) -> None:
+        """Check that the columns of a data frame are those of the map, in their order."""
+        given = getattr(X, "columns", None)
+        if given is None or self.columns is None:
+            return
+        names = tuple(given)
+        if names != self.columns and all(isinstance(name, str) for name in names):
+            missing = [name for name in self.columns if name not in names][:5]
+            raise ValueError(
+                f"X lacks columns of the map: {', '.join(map(repr, missing))}."
+                if missing
+                else "The columns of X are not those of the map in their order. Pass X[list(map.columns)]."
+            )
 
 
 def _explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:

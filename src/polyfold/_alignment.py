@@ -1,0 +1,110 @@
+"""A refitted map in the coordinates of an earlier one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import svd
+
+if TYPE_CHECKING:
+    from polyfold.polymap import PolynomialMap
+
+#: Coordinates that agree less are not the same.
+LEAST_R2 = 0.9
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How well a map agrees with the one that it was aligned to.
+
+    Attributes
+    ----------
+    r2 : tuple of float
+        Share of the variance of each of the earlier coordinates that the aligned ones give back, 1 being all.
+    scale : float
+        What the coordinates were multiplied by.
+    n_samples : int
+        Samples that they were compared on.
+    """
+
+    r2: tuple[float, ...]
+    scale: float
+    n_samples: int
+
+    def __str__(self) -> str:
+        each = ", ".join(f"y{c} {r2:.4f}" for c, r2 in enumerate(self.r2))
+        return f"R² on {self.n_samples:,} samples: {each}"
+
+
+def read_alignment(training: Mapping[str, Any]) -> Alignment | None:
+    """Return what was noted of an alignment."""
+    try:
+        noted = training["alignment"]
+        return Alignment(tuple(noted["r2"]), noted["scale"], noted["n_samples"])
+    except (KeyError, TypeError):  # none, or not by us
+        return None
+
+
+def align_map(learned: PolynomialMap, other: PolynomialMap, samples: Any) -> PolynomialMap:
+    """Return the map in the coordinates ``scale · y turn + move`` that are nearest to those of another.
+
+    Nearest in the sum of squares over the samples, among all similarities, mirrored ones too (Procrustes).
+    """
+    if (learned.n_inputs, learned.n_outputs) != (other.n_inputs, other.n_outputs):
+        raise ValueError(
+            f"`other` takes {other.n_inputs} columns to {other.n_outputs} coordinates, this map "
+            f"{learned.n_inputs} to {learned.n_outputs}. Only maps between the same can be aligned."
+        )
+    if learned.columns and other.columns and learned.columns != other.columns:
+        raise ValueError("The columns of `other` have other names, or another order.")
+    if samples.shape[0] <= learned.n_outputs:
+        raise ValueError(f"X must have more than {learned.n_outputs} samples, got {samples.shape[0]}.")
+    ours, theirs = (each.transform(samples).astype(np.float64) for each in (learned, other))
+    center, target = ours.mean(axis=0), theirs.mean(axis=0)
+    U, s, Vt = svd((ours - center).T @ (theirs - target))
+    turn = U @ Vt
+    scale = float(s.sum() / (np.square(ours - center).sum() or 1.0))
+    if not scale > 0:
+        raise ValueError("The coordinates have nothing in common on X: it spreads along none of them.")
+    move = target - scale * center @ turn
+    variances = np.square(theirs - target).sum(axis=0)
+    misses = np.square(scale * ours @ turn + move - theirs).sum(axis=0)
+    r2 = 1 - misses / np.where(variances > 0, variances, 1.0)
+    _warn_where_apart(r2)
+    noted = {"r2": r2.tolist(), "scale": scale, "n_samples": len(ours)}
+    return replace(
+        learned,
+        coefficients=scale * learned.coefficients @ turn,
+        offset=scale * learned.offset @ turn + move,
+        decoder=None if learned.decoder is None else _turn_decoder(learned.decoder, turn, scale, move),
+        training={**(learned.training or {}), "alignment": noted},
+    )
+
+
+def _turn_decoder(
+    decoder: PolynomialMap, turn: NDArray[np.float64], scale: float, move: NDArray[np.float64]
+) -> PolynomialMap:
+    """Return the way back from ``scale · y turn + move``: the same polynomial in turned axes."""
+    axes = turn.T if decoder.axes is None else turn.T @ decoder.axes
+    domain = decoder.domain
+    if domain is not None:  # in the axes nothing changes; along which columns it ends is not known
+        domain = replace(domain, center=scale * domain.center @ turn + move, ranges=None)
+    return replace(
+        decoder, shift=scale * decoder.shift @ turn + move, scale=scale * decoder.scale, axes=axes, domain=domain
+    )
+
+
+def _warn_where_apart(r2: NDArray[np.float64]) -> None:
+    apart = [f"y{c} ({share:.2f})" for c, share in enumerate(r2) if share < LEAST_R2]
+    if apart:
+        warnings.warn(
+            f"The maps do not agree on X: R² is below {LEAST_R2} for {', '.join(apart)}. What such a coordinate "
+            "means has changed.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,141 @@
+"""Maps in other languages: one module for each, that reads a `PolynomialMap` and nothing else of polyfold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from polyfold.export.c import CSource
+
+#: Modules that need an extra, and what it installs.
+EXTRAS = {"onnx": "onnx", "sklearn_onnx": "onnx", "sql": "sql", "sympy": "sympy"}
+
+
+def load_exporter(target: str) -> Any:
+    """Import the module for a target, or say what to install."""
+    try:
+        return import_module(f"polyfold.export.{target}")
+    except ModuleNotFoundError as error:
+        if target not in EXTRAS or (error.name or "").startswith("polyfold"):
+            raise
+        extra = EXTRAS[target]
+        raise ImportError(f'This needs the package {error.name}: pip install "polyfold[{extra}]"') from error
+
+
+class ExportMethods:
+    """The methods of a map that write it in another language."""
+
+    __slots__ = ()
+
+    def to_onnx(self, *, dtype: Any = "float64", arithmetic: Any = "float64", opset: int = 17) -> Any:
+        """Write the map as an ONNX model of plain operators, for batches of any size.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32"}, default="float64"
+            Type of the samples ``X`` and of the coordinates ``Y``.
+        arithmetic : {"float64", "float32"}, default="float64"
+            Type to compute in. Float32, for accelerators that have no other, loses digits where terms cancel.
+        opset : int, default=17
+            Version of the operators, at least 14.
+
+        Returns
+        -------
+        onnx.ModelProto
+            To be written by ``onnx.save(model, path)`` or run from ``model.SerializeToString()``.
+
+        Notes
+        -----
+        Needs ``pip install "polyfold[onnx]"``. skl2onnx converts whole pipelines, with nothing to register.
+        """
+        return load_exporter("onnx").write_onnx(self, dtype, arithmetic, opset)
+
+    def to_sql(
+        self,
+        dialect: str = "duckdb",
+        table: str | Sequence[str] = "samples",
+        columns: Sequence[str] | None = None,
+        *,
+        keep: Sequence[str] = (),
+    ) -> str:
+        """Write the map as a SELECT that computes the coordinates y0, y1, … from the columns of a table.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite", "postgres", "spark"}, default="duckdb"
+        table : str or sequence of str, default="samples"
+            The name of a table, whatever characters are in it; a sequence is a qualified name, such as
+            ``("schema", "table")``.
+        columns : sequence of str of length n_inputs, default=None
+            The columns of the table that hold those of the map, of any numeric type. None is their own names.
+        keep : sequence of str, default=()
+            Other columns of the table to be selected beside the coordinates, such as a key.
+
+        Returns
+        -------
+        str
+            One statement. A row with a NULL gets NULL coordinates.
+
+        Notes
+        -----
+        Needs ``pip install "polyfold[sql]"``.
+        """
+        return cast("str", load_exporter("sql").write_sql(self, dialect, table, columns, keep))
+
+    def to_sympy(self, *, expanded: bool = True) -> Any:
+        """Write the map as SymPy expressions of its columns, in their own units.
+
+        Parameters
+        ----------
+        expanded : bool, default=True
+            Multiply out, as :meth:`PolynomialMap.terms` does. Otherwise the expressions are nested as the map is,
+            axes within powers: they keep all digits, and are small for many columns too.
+
+        Returns
+        -------
+        sympy.Matrix of shape (n_outputs, 1)
+            Real symbols are named as the columns are.
+
+        Notes
+        -----
+        Needs ``pip install "polyfold[sympy]"``.
+        """
+        return load_exporter("sympy").write_sympy(self, expanded)
+
+    def to_latex(self, *, largest: int = 6, digits: int = 3) -> str:
+        """Write the map as LaTeX that a person can read: what moves each coordinate most first, rounded.
+
+        Parameters
+        ----------
+        largest : int, default=6
+            Terms of each coordinate at most, the constant not counted. Those below 1 % of the largest are left out
+            too; dots say so.
+        digits : int, default=3
+            Significant digits of coefficients.
+
+        Returns
+        -------
+        str
+            An ``aligned`` environment, for math mode.
+        """
+        return cast("str", load_exporter("latex").write_latex(self, largest, digits))
+
+    def to_c(self, name: str = "polyfold_map", *, dtype: Any = "float64") -> CSource:
+        """Write the map as one C99 function that includes nothing, allocates nothing and keeps no state.
+
+        Parameters
+        ----------
+        name : str, default="polyfold_map"
+            Of the function, and of the files.
+        dtype : {"float64", "float32"}, default="float64"
+            Whether all is ``double``, or ``float``, for processors that have no other; that loses digits where
+            terms cancel.
+
+        Returns
+        -------
+        CSource
+            `header` and `source`, two texts; ``write(folder)`` makes them files.
+        """
+        return cast("CSource", load_exporter("c").write_c(self, name, dtype))

@@ -1,0 +1,236 @@
+"""A map as one C99 function."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold.polymap import PolynomialMap
+
+KEYWORDS = frozenset(
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "main",
+    ]
+)
+
+#: Names of columns are shown in a comment, unless they are more.
+SHOWN_COLUMNS = 100
+
+HEADER = """\
+/* {summary}
+{columns} */
+#ifndef {guard}_H
+#define {guard}_H
+
+#define {guard}_INPUTS {n_inputs}
+#define {guard}_OUTPUTS {n_outputs}
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/* Write the {n_outputs} coordinates of the sample x of {n_inputs} columns to y. */
+void {name}(const {type} *x, {type} *y);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+SOURCE = """\
+/* {summary} */
+#include "{name}.h"
+
+static const {type} shift[{n_inputs}] = {{
+{shift}
+}};
+static const {type} scale = {scale};
+{axes}static const {type} offset[{n_outputs}] = {{
+{offset}
+}};
+/* Each monomial is the last one of a degree less times a variable. */
+static const unsigned char degrees[{n_features}] = {{
+{degrees}
+}};
+static const {integer} variables[{n_features}] = {{
+{variables}
+}};
+static const {type} weights[{n_features}][{n_outputs}] = {{
+{weights}
+}};
+
+void {name}(const {type} *x, {type} *y)
+{{
+    {type} z[{n_axes}], product[{n_products}];
+    {long} i, {j}k;
+
+{locate}
+    for (k = 0; k < {n_outputs}; k++)
+        y[k] = offset[k];
+    product[0] = {one};
+    for (i = 0; i < {n_features}; i++) {{
+        product[degrees[i]] = product[degrees[i] - 1] * z[variables[i]];
+        for (k = 0; k < {n_outputs}; k++)
+            y[k] += weights[i][k] * product[degrees[i]];
+    }}
+}}
+"""
+
+LOCATE_COLUMNS = """\
+    for (i = 0; i < {n_inputs}; i++)
+        z[i] = (x[i] - shift[i]) / scale;"""
+
+LOCATE_AXES = """\
+    for (k = 0; k < {n_axes}; k++)
+        z[k] = {zero};
+    for (j = 0; j < {n_inputs}; j++)
+        for (k = 0; k < {n_axes}; k++)
+            z[k] += (x[j] - shift[j]) / scale * axes[j][k];"""
+
+
+@dataclass(frozen=True)
+class CSource:
+    """A C function.
+
+    Attributes
+    ----------
+    name : str
+    header, source : str
+        What ``name.h`` and ``name.c`` hold.
+    """
+
+    name: str
+    header: str
+    source: str
+
+    def write(self, folder: str | Path) -> tuple[Path, Path]:
+        """Write the two files into a folder, and return their paths."""
+        paths = Path(folder) / f"{self.name}.h", Path(folder) / f"{self.name}.c"
+        for path, text in zip(paths, (self.header, self.source), strict=True):
+            path.write_text(text, encoding="ascii")
+        return paths
+
+
+def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
+    """Return the function of a map."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in KEYWORDS:
+        raise ValueError(f"`name` must be a name in C, got {name!r}.")
+    if dtype not in ("float32", "float64", np.float32, np.float64):
+        raise ValueError(f"`dtype` must be 'float32' or 'float64', got {dtype!r}.")
+    kind = np.dtype(dtype)
+    suffix = "f" if kind == np.float32 else ""
+    _check_range(learned, kind)
+
+    def number(value: Any) -> str:
+        return repr(kind.type(value).item() if not suffix else float(str(kind.type(value)))) + suffix
+
+    def rows(values: NDArray[np.float64]) -> str:
+        return ",\n".join("    {" + ", ".join(map(number, row)) + "}" for row in values)
+
+    # In this order each monomial comes after the one it extends, and only one of each degree is needed at a time.
+    monomials = learned.monomials
+    order = sorted(range(len(monomials)), key=monomials.__getitem__)
+    degrees = [len(monomials[f]) for f in order]
+    if max(degrees) > 255:
+        raise ValueError(f"A degree of {max(degrees)} is more than the 255 that C is written for.")
+    sizes = {"n_inputs": learned.n_inputs, "n_outputs": learned.n_outputs, "n_axes": learned.n_axes}
+    values = {
+        **sizes,
+        "name": name,
+        "guard": name.upper(),
+        "type": "float" if suffix else "double",
+        "integer": "unsigned short" if learned.n_axes <= 65535 else "unsigned long",
+        "long": "unsigned int" if learned.n_inputs * learned.n_outputs < 65535 else "unsigned long",
+        "summary": f"{learned!r} by polyfold.",
+        "columns": _list_columns(learned),
+        "n_features": learned.n_features,
+        "n_products": learned.degree + 1,
+        "shift": _wrap(map(number, learned.shift)),
+        "scale": number(learned.scale),
+        "offset": _wrap(map(number, learned.offset)),
+        "degrees": _wrap(map(str, degrees)),
+        "variables": _wrap(str(monomials[f][-1]) for f in order),
+        "weights": rows(learned.weights[order]),
+        "one": number(1),
+        "axes": "",
+        "j": "",
+        "locate": LOCATE_COLUMNS.format(**sizes),
+    }
+    if learned.axes is not None:
+        values["j"] = "j, "
+        values["locate"] = LOCATE_AXES.format(**sizes, zero=number(0))
+        values["axes"] = (
+            f"static const {values['type']} axes[{learned.n_inputs}][{learned.n_axes}] = {{\n"
+            f"{rows(learned.axes)}\n}};\n"
+        )
+    return CSource(name, HEADER.format(**values), SOURCE.format(**values))
+
+
+def _check_range(learned: PolynomialMap, kind: np.dtype[Any]) -> None:
+    arrays = [learned.shift, np.array([learned.scale]), learned.weights, learned.offset]
+    largest = max(float(np.abs(array).max()) for array in arrays if array.size)
+    if largest > np.finfo(kind).max or learned.scale < np.finfo(kind).tiny:
+        raise ValueError(
+            f"The map's numbers are beyond {kind.name}: scale {learned.scale:.1e}, largest {largest:.1e}."
+        )
+
+
+def _wrap(texts: Any) -> str:
+    """Lay numbers out in lines of a moderate length."""
+    items, lines, line = list(texts), [], "   "
+    for position, item in enumerate(items):
+        piece = f" {item}" + ("," if position < len(items) - 1 else "")
+        if len(line) + len(piece) > 110:
+            lines.append(line)
+            line = "   "
+        line += piece
+    return "\n".join([*lines, line])
+
+
+def _list_columns(learned: PolynomialMap) -> str:
+    """Name the columns for a comment, with nothing in it that could end one."""
+    shown = learned.column_names[:SHOWN_COLUMNS]
+    lines = [f" * x[{j}]: {re.sub(r'[^A-Za-z0-9 _.,()%+-]', '_', name)}" for j, name in enumerate(shown)]
+    more = learned.n_inputs - len(shown)
+    return "\n".join(lines + ([f" * and {more} more"] if more else []))

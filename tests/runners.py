@@ -1,0 +1,128 @@
+"""Everything that runs a map: each takes a map and samples to coordinates, through what the map is made into."""
+
+import ctypes
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import onnxruntime
+import pandas
+import sympy
+
+from polyfold import PolynomialMap
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "artefact.md"
+
+
+def run_numpy(learned, X):
+    return learned.transform(X)
+
+
+def run_file(learned, X):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "map.safetensors"
+        learned.save(path)
+        return PolynomialMap.load(path).transform(X)
+
+
+def run_json(learned, X):
+    return PolynomialMap.from_json(learned.to_json()).transform(X)
+
+
+def run_onnx(learned, X, **options):
+    model = learned.to_onnx(dtype=X.dtype, **options)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(["Y"], {"X": X})[0]
+
+
+def make_frame(learned, X):
+    frame = pandas.DataFrame(X, columns=list(learned.column_names))
+    frame["row number"] = np.arange(len(X))
+    return frame
+
+
+def run_duckdb(learned, X):
+    with duckdb.connect() as connection:
+        connection.register("samples", make_frame(learned, X))
+        statement = learned.to_sql("duckdb", keep=["row number"])
+        return connection.execute(f'SELECT * FROM ({statement}) ORDER BY "row number"').df().to_numpy()[:, 1:]
+
+
+def run_sqlite(learned, X):
+    connection = sqlite3.connect(":memory:")
+    try:
+        names = ", ".join('"' + name.replace('"', '""') + '"' for name in learned.column_names)
+        connection.execute(f'CREATE TABLE samples ("row number", {names})')
+        places = ", ".join("?" * (X.shape[1] + 1))
+        rows = [(i, *row) for i, row in enumerate(X.tolist())]
+        connection.executemany(f"INSERT INTO samples VALUES ({places})", rows)
+        statement = learned.to_sql("sqlite", keep=["row number"])
+        placed = connection.execute(f'SELECT * FROM ({statement}) ORDER BY "row number"').fetchall()
+        return np.array(placed)[:, 1:]
+    finally:
+        connection.close()
+
+
+COMPILER = shutil.which("gcc")
+FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O1", "-shared", "-fPIC"]
+
+
+def run_c(learned, X, dtype="float64"):
+    kind = ctypes.c_double if dtype == "float64" else ctypes.c_float
+    with tempfile.TemporaryDirectory() as folder:
+        _, source = learned.to_c("place", dtype=dtype).write(folder)
+        library = Path(folder) / "place.so"
+        subprocess.run([COMPILER, *FLAGS, str(source), "-o", str(library)], check=True, capture_output=True)
+        place = ctypes.CDLL(str(library)).place
+        placed = np.empty((len(X), learned.n_outputs), dtype=kind)
+        rows = np.ascontiguousarray(X, dtype=kind)
+        for row, coordinates in zip(rows, placed, strict=True):
+            place(row.ctypes.data_as(ctypes.POINTER(kind)), coordinates.ctypes.data_as(ctypes.POINTER(kind)))
+        return placed
+
+
+NODE = shutil.which("node")
+
+
+def read_javascript():
+    """The evaluator that the documentation shows."""
+    return re.search(r"```js\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)[1]
+
+
+def run_javascript(learned, X):
+    script = read_javascript() + (
+        "const {map, samples} = JSON.parse(require('fs').readFileSync(0));\n"
+        "console.log(JSON.stringify(samples.map(x => place(map, x))));\n"
+    )
+    given = json.dumps({"map": json.loads(learned.to_json()), "samples": X.tolist()})
+    done = subprocess.run([NODE, "-e", script], input=given, capture_output=True, text=True, check=True)
+    return np.array(json.loads(done.stdout))
+
+
+def run_sympy(learned, X, expanded=False):
+    expressions = learned.to_sympy(expanded=expanded)
+    symbols = [sympy.Symbol(name, real=True) for name in learned.column_names]
+    function = sympy.lambdify(symbols, list(expressions), modules="math", cse=True)
+    return np.array([function(*row) for row in X.tolist()])
+
+
+RUNNERS = {
+    "numpy": run_numpy,
+    "file": run_file,
+    "json": run_json,
+    "onnxruntime": run_onnx,
+    "duckdb": run_duckdb,
+    "sqlite": run_sqlite,
+    "c": run_c,
+    "javascript": run_javascript,
+    "sympy": run_sympy,
+}
+
+#: Programs that a runner needs.
+NEEDS = {"c": ("gcc", COMPILER), "javascript": ("node", NODE)}
