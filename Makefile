@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types slow bench bench-guard format clean
+.PHONY: help demo test test-databases check lint types slow bench bench-guard format clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -30,6 +30,9 @@ demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map hand
 
 test: $(INSTALLED)-test ## the whole test suite
 	$(BIN)/python -m pytest -n 2
+
+test-databases: $(INSTALLED)-test $(INSTALLED)-databases ## the SQL of maps in PostgreSQL and Spark, where they are installed
+	$(BIN)/python -m pytest -m databases -rs
 
 check: lint types slow ## lint, types and the slower gates
 

@@ -1,23 +1,16 @@
 """Exact derivatives, against SymPy and finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
 from scipy.sparse import csr_array
 
-from polyfold import NPPE, SNPPE, PolynomialEmbedding, PolynomialMap
-from polyfold._basis import count_features
+from maps import random_map
+from polyfold import NPPE, SNPPE, PolynomialEmbedding
+from polyfold._basis import build_basis
 from polyfold.datasets import make_swiss_roll
-
-
-def random_map(basis, degree, n_inputs=3, n_outputs=2, n_axes=None, seed=0):
-    random = np.random.default_rng(seed)
-    axes = None if n_axes is None else np.linalg.qr(random.normal(size=(n_inputs, n_axes)))[0]
-    n_features = count_features(basis, n_axes or n_inputs, degree)
-    coefficients = random.normal(size=(n_features, n_outputs))
-    return PolynomialMap(
-        random.normal(size=n_inputs), 1.7, basis, degree, coefficients, random.normal(size=n_outputs), axes
-    )
 
 
 @pytest.mark.parametrize("n_axes", [None, 2])
@@ -66,14 +59,50 @@ def test_jacobian_through_axes_of_dense_sparse_and_single_precision():
     np.testing.assert_allclose(single, J, atol=1e-5 * np.abs(J).max())
 
 
-def test_jacobian_does_not_depend_on_the_batch(monkeypatch):
-    learned = random_map("kronecker", 3)
-    X = np.random.default_rng(2).normal(size=(50, 3))
+@pytest.mark.parametrize(("basis", "n_inputs"), [("kronecker", 3), ("hadamard", 3), ("hadamard", 30)])
+def test_jacobian_does_not_depend_on_the_batch(basis, n_inputs, monkeypatch):
+    learned = random_map(basis, 3, n_inputs)
+    X = np.random.default_rng(2).normal(size=(50, n_inputs))
     J = learned.jacobian(X)
     for i in range(50):
         np.testing.assert_array_equal(learned.jacobian(X[i : i + 1])[0], J[i])
-    monkeypatch.setattr("polyfold.polymap.BLOCK_BYTES", 100)
+    monkeypatch.setattr("polyfold._slopes.BLOCK_BYTES", 100)
     np.testing.assert_array_equal(learned.jacobian(X), J)
+    monkeypatch.setattr("polyfold._slopes.MANY_MULTIPLICATIONS", 0)
+    np.testing.assert_array_equal(learned.jacobian(X), J)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e150])
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+@pytest.mark.parametrize(("n_inputs", "n_outputs"), [(1, 1), (3, 2), (5, 5), (40, 1), (100, 3)])
+def test_slopes_of_pure_powers_are_those_of_the_monomials(n_inputs, n_outputs, degree, scale):
+    """Two loops against the table of monomials, which is checked against SymPy; in all types and orders."""
+    learned = random_map("hadamard", degree, n_inputs, n_outputs)
+    learned = replace(learned, shift=learned.shift * scale, scale=1.7 * scale)
+    X = scale * np.random.default_rng(0).normal(size=(30, n_inputs))
+    table = build_basis("hadamard", n_inputs, degree)
+    located = (X / scale - learned.shift / scale) / 1.7
+    expected = table.differentiate(located, learned.coefficients) / learned.scale
+    limit = np.abs(expected).max()
+    for samples in (X, np.asfortranarray(X), X[::-1][::-1]):
+        np.testing.assert_allclose(learned.jacobian(samples), expected, rtol=0, atol=1e-13 * limit)
+    if scale in (1e-3, 1.0):
+        single = learned.jacobian(X.astype(np.float32))
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single, expected, rtol=0, atol=1e-5 * limit)
+
+
+@pytest.mark.parametrize("n_inputs", [3, 100])
+def test_bad_samples_of_pure_powers(n_inputs):
+    learned = random_map("hadamard", 3, n_inputs)
+    X = np.zeros((300, n_inputs))
+    X[280, 2] = np.inf
+    with pytest.raises(ValueError, match=r"X contains inf \(row 280, column 2\)"):
+        learned.jacobian(X)
+    X[280, 2] = 1e250
+    with pytest.raises(ValueError, match="Row 280 of X is finite but so far"):
+        learned.jacobian(X)
+    assert learned.jacobian(np.zeros((4, n_inputs), dtype=int)).dtype == np.float64
 
 
 def test_jacobian_of_nothing_and_of_bad_samples():

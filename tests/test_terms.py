@@ -6,19 +6,14 @@ from math import comb
 import numpy as np
 import pytest
 import sympy
-from scipy.stats import ortho_group
 
-from polyfold import NPPE, SNPPE, PolynomialMap
-from polyfold._basis import count_features
+from maps import random_map
+from polyfold import NPPE, SNPPE
 from polyfold.datasets import make_twin_peaks
 
 
-def make_map(n_inputs, n_axes, basis, degree, seed=0, n_outputs=2):
-    random = np.random.default_rng(seed)
-    axes = None if n_axes is None else ortho_group.rvs(n_inputs, random_state=seed)[:, :n_axes]
-    n_features = count_features(basis, n_axes or n_inputs, degree)
-    coefficients, offset = random.normal(size=(n_features, n_outputs)), random.normal(size=n_outputs)
-    return PolynomialMap(random.normal(size=n_inputs), 1.7, basis, degree, coefficients, offset, axes)
+def make_map(n_inputs, n_axes, basis, degree, seed=0):
+    return random_map(basis, degree, n_inputs, 2, n_axes, seed)
 
 
 def evaluate(terms, X):

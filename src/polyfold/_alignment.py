@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: Coordinates that agree less are not the same.
 LEAST_R2 = 0.9
 
+#: Coordinates that spread less, in units of the largest, are all the same.
+LEAST_SPREAD = 1e-12
+
 
 @dataclass(frozen=True)
 class Alignment:
@@ -68,9 +71,10 @@ def align_map(learned: PolynomialMap, other: PolynomialMap, samples: Any) -> Pol
     center, target = ours.mean(axis=0), theirs.mean(axis=0)
     U, s, Vt = svd((ours - center).T @ (theirs - target))
     turn = U @ Vt
-    scale = float(s.sum() / (np.square(ours - center).sum() or 1.0))
-    if not scale > 0:
-        raise ValueError("The coordinates have nothing in common on X: it spreads along none of them.")
+    for placed, middle in ((ours, center), (theirs, target)):
+        if np.abs(placed - middle).max() <= LEAST_SPREAD * np.abs(placed).max():
+            raise ValueError("X lies at one point of the coordinates: aligning them needs samples that differ.")
+    scale = float(s.sum() / np.square(ours - center).sum())
     move = target - scale * center @ turn
     variances = np.square(theirs - target).sum(axis=0)
     misses = np.square(scale * ours @ turn + move - theirs).sum(axis=0)

@@ -73,7 +73,7 @@ def parse_json(text: str | bytes) -> dict[str, Any]:
     try:
         parsed = json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"It holds no JSON: {error}") from error
+        raise ModelFormatError(f"It holds no JSON: {str(error)[:200]}") from error
     if not isinstance(parsed, dict):
         raise ModelFormatError("Its JSON is not an object.")
     return parsed
@@ -100,7 +100,7 @@ def check_document(facts: Any, shapes: Mapping[str, Shape]) -> None:
     _expect_shapes(facts, shapes, "", expected)
     for name in sorted(set(shapes) | set(expected)):
         if name not in expected:
-            raise ModelFormatError(f"It holds an array {name!r} that a map does not have.")
+            raise ModelFormatError(f"It holds an array {name[:50]!r} that a map does not have.")
         if shapes[name] != expected[name]:
             raise ModelFormatError(f"Its array {name!r} has shape {shapes[name]} instead of {expected[name]}.")
 

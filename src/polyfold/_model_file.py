@@ -69,11 +69,13 @@ def _read(path: Path) -> PolynomialMap:
             slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no dict)
             for name, part in slices.items():
                 if part.get_dtype() != "F64":
-                    raise ModelFormatError(f"Its array {name!r} is of type {part.get_dtype()} instead of F64.")
+                    raise ModelFormatError(
+                        f"Its array {name[:50]!r} is of type {part.get_dtype()} instead of F64."
+                    )
             check_document(header["map"], {name: tuple(part.get_shape()) for name, part in slices.items()})
             arrays: dict[str, Any] = {name: file.get_tensor(name) for name in slices}
     except SafetensorError as error:
-        raise ModelFormatError(f"It is no whole safetensors file: {error}") from error
+        raise ModelFormatError(f"It is no whole safetensors file: {str(error)[:200]}") from error
     if header["sha256"] != _sign({key: header[key] for key in header if key != "sha256"}, arrays):
         raise ModelFormatError("Its contents do not match its SHA-256: it was damaged, or changed by hand.")
     return build_map(header["map"], arrays)

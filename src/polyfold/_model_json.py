@@ -56,5 +56,5 @@ def _read_arrays(given: Any) -> dict[str, Any]:
         raise ModelFormatError(f"Its arrays are no arrays: {error}") from error
     for name, array in arrays.items():
         if array.dtype.kind not in "if" and array.size:
-            raise ModelFormatError(f"Its array {name!r} does not hold numbers.")
+            raise ModelFormatError(f"Its array {name[:50]!r} does not hold numbers.")
     return {name: array.astype(np.float64) for name, array in arrays.items()}

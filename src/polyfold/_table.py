@@ -13,6 +13,11 @@ from numpy.typing import NDArray
 SHOWN_ROWS = 20
 
 
+def make_printable(text: str) -> str:
+    """Return a text without what moves the cursor: line breaks, escapes and their like become spaces."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """A labelled table; prints as one, in a terminal and in a notebook.
@@ -77,7 +82,8 @@ class Table:
         return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{hidden}"
 
     def _list_cells(self) -> list[list[str]]:
-        shown = zip(self.labels[:SHOWN_ROWS], self.values[:SHOWN_ROWS].tolist(), strict=True)
+        labels = map(make_printable, self.labels[:SHOWN_ROWS])
+        shown = zip(labels, self.values[:SHOWN_ROWS].tolist(), strict=True)
         return [[self.heading, *self.names], *([label, *(f"{v:.4g}" for v in row)] for label, row in shown)]
 
     def _count_hidden(self) -> list[str]:

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from polyfold._basis import count_features
 from polyfold._blocks import SMALL_BLOCK_BYTES, row_slices
-from polyfold._table import Table
+from polyfold._table import Table, make_printable
 from polyfold._terms import (
     Polynomial,
     Term,
@@ -163,7 +163,7 @@ class Terms(Sequence[Term]):
 
     def _write_term(self, term: RankedTerm) -> str:
         power = f"·10{str(term.exponent).translate(SUPERSCRIPTS)}" if term.exponent else ""
-        product = _write_product(term.powers, self.column_names)
+        product = make_printable(_write_product(term.powers, self.column_names))
         return "·".join(filter(None, [term.digits + power, product]))
 
 

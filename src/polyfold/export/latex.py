@@ -53,4 +53,5 @@ def _write_name(name: str) -> str:
     indexed = re.fullmatch(r"([A-Za-z])_?(\d+)", name)
     if indexed:
         return f"{indexed[1]}_{{{indexed[2]}}}"
-    return r"\mathrm{" + "".join(SPECIAL.get(character, character) for character in name) + "}"
+    letters = (character if character.isprintable() else " " for character in name)
+    return r"\mathrm{" + "".join(SPECIAL.get(letter, letter) for letter in letters) + "}"

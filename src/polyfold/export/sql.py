@@ -21,6 +21,9 @@ from polyfold.polymap import PolynomialMap
 DIALECTS = ("duckdb", "postgres", "spark", "sqlite")
 CAN_MATERIALIZE = ("duckdb", "postgres", "sqlite")
 
+#: SQLite's parser goes so deep and no deeper.
+SQLITE_DEGREE = 16
+
 
 def write_sql(
     learned: PolynomialMap,
@@ -32,6 +35,10 @@ def write_sql(
     """Return the statement."""
     if dialect not in DIALECTS:
         raise ValueError(f"`dialect` must be one of {', '.join(map(repr, DIALECTS))}, got {dialect!r}.")
+    if dialect == "sqlite" and learned.degree > SQLITE_DEGREE:
+        raise ValueError(
+            f"SQLite parses polynomials up to degree {SQLITE_DEGREE}, this one is of degree {learned.degree}."
+        )
     names = _check_names("columns", learned.column_names if columns is None else columns)
     kept = _check_names("keep", keep)
     if len(names) != learned.n_inputs:
