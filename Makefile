@@ -21,12 +21,14 @@ $(INSTALLED)-%: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map handwritten digits, draw all
+demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map handwritten digits, read and keep the map
 	$(BIN)/python examples/demo.py
 	@echo
 	$(BIN)/python examples/family.py
 	@echo
 	$(BIN)/python examples/real_data.py
+	@echo
+	$(BIN)/python examples/artefact.py
 
 test: $(INSTALLED)-test ## the whole test suite
 	$(BIN)/python -m pytest -n 2

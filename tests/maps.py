@@ -21,14 +21,21 @@ def list_monomials(basis, n_variables, degree):
     return monomials
 
 
-def random_map(basis, degree, n_inputs=3, n_outputs=2, n_axes=None, seed=0, **rest):
+def random_map(basis, degree, n_inputs=3, n_outputs=2, n_axes=None, seed=0, scale=1.7, **rest):
     """A map of normal coefficients, smaller for higher powers."""
     random = np.random.default_rng(seed)
     axes = None if n_axes is None else np.linalg.qr(random.normal(size=(n_inputs, n_axes)))[0]
     monomials = list_monomials(basis, n_axes or n_inputs, degree)
     coefficients = random.normal(size=(len(monomials), n_outputs))
     return PolynomialMap(
-        random.normal(size=n_inputs), 1.7, basis, degree, coefficients, random.normal(size=n_outputs), axes, **rest
+        random.normal(size=n_inputs),
+        scale,
+        basis,
+        degree,
+        coefficients,
+        random.normal(size=n_outputs),
+        axes,
+        **rest,
     )
 
 

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 from scipy.spatial import procrustes
 from scipy.stats import ortho_group
@@ -106,6 +107,13 @@ def test_bad_input():
         learned.align_to(learned, X[:2])
     with pytest.raises(ValueError, match="X lies at one point of the coordinates"):
         learned.align_to(learned, np.ones((10, 3)))
+    line = PolynomialMap([0.0], 1.0, "hadamard", 2, [[1.0], [0.0]], [0.0])
+    parabola = PolynomialMap([0.0], 1.0, "hadamard", 2, [[0.0], [1.0]], [0.0])
+    with pytest.raises(ValueError, match="nothing in common on X"):
+        line.align_to(parabola, [[-1.0], [0.0], [1.0]])
+    frame = pandas.DataFrame(X, columns=["b", "a", "c"])
+    with pytest.raises(ValueError, match="columns of the map in another order"):
+        learned.align_to(replace(learned, columns=("a", "b", "c")), frame)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learned.align_to(learned, X)

@@ -71,7 +71,16 @@ def test_names_cannot_end_the_comment(tmp_path):
     assert not hasattr(library, "evil")
 
 
-@pytest.mark.parametrize("name", ["", "1a", "a-b", "while", "main", "a b", "a;", "é", 3])
+@pytest.mark.parametrize("name", ["shift", "scale", "weights", "axes", "x", "y", "z", "product", "i", "k"])
+def test_names_that_the_function_uses(name, tmp_path):
+    _, source = random_map("kronecker", 2, 4, n_axes=2).to_c(name).write(tmp_path)
+    subprocess.run([COMPILER, *FLAGS, str(source), "-o", str(tmp_path / "place.so")], check=True)
+
+
+BAD_NAMES = ["exp", "printf", "new", "y0", "", "1a", "a-b", "while", "main", "a b", "a;", "é", 3]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
 def test_names_of_functions(name):
     with pytest.raises(ValueError, match="`name` must be a name in C"):
         random_map("kronecker", 1).to_c(name)

@@ -57,7 +57,11 @@ def test_shares_without_samples_are_near_those_with():
     np.testing.assert_allclose(learned.terms().shares.sum(axis=0), 1, atol=1e-9)
     centered = learned.terms(centered=True)
     np.testing.assert_allclose(centered.shares.sum(axis=0), 1, atol=1e-9)
-    assert centered.monomials[1].startswith("(x − ")
+    assert centered.monomials[1].startswith("[x − ")
+    with pytest.raises(ValueError, match="X must have at least 2 samples"):
+        learned.terms(X=X[:1])
+    # With all directions known, columns spread exactly as they did.
+    np.testing.assert_allclose(learned.terms().deviations[1:4] * learned.scale, X.std(ddof=0), rtol=1e-9)
     assert np.isnan(random_map("kronecker", 2).terms().shares).all()
 
 
@@ -121,6 +125,23 @@ def test_latex():
     assert r"\mathrm{a\backslash b\{c\}\wedge d\sim \#\$}" in text
     assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
     assert r"\cdots" in learned.to_latex(largest=2)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-80, 1e80, 1e150])
+def test_units_do_not_change_what_is_shown(factor):
+    X, _ = make_swiss_roll(300, random_state=0)
+    plain, other = (NPPE(n_neighbors=10).fit(X * each).map_ for each in (1.0, factor))
+    for c in range(2):
+        shown, also = (each.terms().rank(c, 6, 3) for each in (plain, other))
+        assert [term.powers for term in shown[0]] == [term.powers for term in also[0]]
+        assert shown[1] == also[1]
+    with pytest.raises(ValueError, match="Give the columns another unit"):
+        random_map("kronecker", 3, scale=factor**2).terms(largest=3)
+
+
+def test_names_that_are_no_word():
+    learned = random_map("kronecker", 2, 2, columns=["od280/od315", "petal length (cm)"])
+    assert learned.terms().monomials[-2] == "[od280/od315]·[petal length (cm)]"
 
 
 @pytest.mark.parametrize("n_axes", [None, 30])

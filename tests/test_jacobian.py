@@ -103,6 +103,10 @@ def test_bad_samples_of_pure_powers(n_inputs):
     with pytest.raises(ValueError, match="Row 280 of X is finite but so far"):
         learned.jacobian(X)
     assert learned.jacobian(np.zeros((4, n_inputs), dtype=int)).dtype == np.float64
+    X[280, 2] = np.nan
+    for basis in ("hadamard", "kronecker"):
+        with pytest.raises(ValueError, match=r"X contains NaN \(row 280, column 2\)"):
+            random_map(basis, 1, n_inputs).jacobian(X)
 
 
 def test_jacobian_of_nothing_and_of_bad_samples():

@@ -3,6 +3,7 @@
 import numpy as np
 import onnx
 import onnxruntime
+import pandas
 import pytest
 import skl2onnx
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
@@ -13,6 +14,7 @@ from sklearn.manifold import Isomap
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import polyfold
 from maps import random_map
 from polyfold import LPP, NPPE, SNPPE, ExplicitEmbedding
 from polyfold.datasets import make_swiss_roll
@@ -142,13 +144,41 @@ def test_transformers_alone_and_side_by_side(wine, dtype):
         np.testing.assert_allclose(placed, expected, rtol=0, atol=limit * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_one_input_for_each_column(dtype):
+    X, _ = make_swiss_roll(300, random_state=0)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).astype(dtype)
+    for estimator in (NPPE(n_neighbors=10), make_pipeline(StandardScaler(), NPPE(n_neighbors=10))):
+        estimator.fit(frame)
+        converted = skl2onnx.to_onnx(estimator, frame[:1], target_opset=17)
+        session = onnxruntime.InferenceSession(converted.SerializeToString(), providers=["CPUExecutionProvider"])
+        placed = session.run(None, {name: frame[[name]].to_numpy() for name in frame})[0]
+        # skl2onnx scales columns that come one by one in float32.
+        limit = 1e-12 if dtype == "float64" and isinstance(estimator, NPPE) else 1e-6
+        np.testing.assert_allclose(placed, estimator.transform(frame), rtol=0, atol=limit)
+
+
+def test_numbers_beyond_float32():
+    X, _ = make_swiss_roll(200, random_state=0)
+    learned = NPPE(n_neighbors=10).fit(X * 1e-60).map_
+    with pytest.raises(ValueError, match="numbers are beyond float32: scale"):
+        learned.to_onnx(arithmetic="float32")
+    np.testing.assert_allclose(run_onnx(learned, X * 1e-60), learned.transform(X * 1e-60), atol=1e-12)
+
+
+def test_the_model_says_what_it_is():
+    model = random_map("kronecker", 2, columns=["a", "b", "c"]).to_onnx()
+    assert {each.key: each.value for each in model.metadata_props} == {"columns": '["a", "b", "c"]'}
+    assert (model.producer_name, model.producer_version) == ("polyfold", polyfold.__version__)
+
+
 def test_whole_numbers(wine):
-    X = np.round(wine[0] * 10).astype(np.int64)
-    estimator = NPPE(n_neighbors=30).fit(StandardScaler().fit_transform(X) * 100)
-    counts = np.round(estimator.map_.domain.center + 100 * np.random.default_rng(0).normal(size=(9, 13)))
+    X = StandardScaler().fit_transform(wine[0]) * 1e8 + 1e12
+    estimator = NPPE(n_neighbors=30).fit(X)
+    counts = np.round(X[:9])
     converted = skl2onnx.to_onnx(estimator, counts.astype(np.int64)[:1], target_opset=17)
     placed = run_model(converted, counts.astype(np.int64))[0]
-    np.testing.assert_allclose(placed, estimator.transform(counts), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(placed, estimator.transform(counts), rtol=0, atol=1e-6)
 
 
 def test_an_old_opset_is_refused(wine):

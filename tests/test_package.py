@@ -83,7 +83,8 @@ def run_examples(page):
     return namespace
 
 
-def test_readme_examples_run():
+def test_readme_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert run_examples(ROOT / "README.md")["rho"] < 0.02
 
 
@@ -105,6 +106,15 @@ def test_examples_of_the_choice_run():
 
 def test_examples_of_speed_run():
     assert run_examples(ROOT / "docs" / "speed.md")["Y"].shape == (100_000, 2)
+
+
+def test_examples_of_the_artefact_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = run_examples(ROOT / "docs" / "artefact.md")
+    shown = (ROOT / "docs" / "artefact.md").read_text()
+    assert namespace["learned"].terms().formula() in shown
+    assert repr(namespace["learned"].sensitivity(namespace["X"])) in shown
+    assert min(namespace["aligned"].alignment.r2) > 0.99
 
 
 def test_changelog_has_this_version():

@@ -58,5 +58,13 @@ def test_bad_input():
             learned.sensitivity(X)
     with pytest.raises(ValueError, match="`signed` must be True or False"):
         learned.sensitivity(np.zeros((3, 3)), signed="yes")
-    with pytest.raises(ValueError, match="X contains NaN"):
-        learned.sensitivity([[0, 0, 0], [0, np.nan, 0]])
+    for degree in (1, 2):
+        with pytest.raises(ValueError, match="X contains NaN"):
+            random_map("kronecker", degree).sensitivity([[0, 0, 0], [0, np.nan, 0]])
+
+
+def test_sparse_samples_far_from_the_origin():
+    learned = random_map("kronecker", 1, 4, n_axes=2)
+    X = np.random.default_rng(0).normal(size=(100, 4)) + 1e9
+    X[:50, 1] = 0
+    np.testing.assert_allclose(learned.sensitivity(csr_array(X)).values, learned.sensitivity(X).values, rtol=1e-6)

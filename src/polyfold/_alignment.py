@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
 
 if TYPE_CHECKING:
     from polyfold.polymap import PolynomialMap
@@ -69,12 +68,14 @@ def align_map(learned: PolynomialMap, other: PolynomialMap, samples: Any) -> Pol
         raise ValueError(f"X must have more than {learned.n_outputs} samples, got {samples.shape[0]}.")
     ours, theirs = (each.transform(samples).astype(np.float64) for each in (learned, other))
     center, target = ours.mean(axis=0), theirs.mean(axis=0)
-    U, s, Vt = svd((ours - center).T @ (theirs - target))
+    U, s, Vt = np.linalg.svd((ours - center).T @ (theirs - target))
     turn = U @ Vt
     for placed, middle in ((ours, center), (theirs, target)):
         if np.abs(placed - middle).max() <= LEAST_SPREAD * np.abs(placed).max():
             raise ValueError("X lies at one point of the coordinates: aligning them needs samples that differ.")
     scale = float(s.sum() / np.square(ours - center).sum())
+    if scale * np.abs(ours - center).max() <= LEAST_SPREAD * np.abs(theirs - target).max():
+        raise ValueError("The two maps have nothing in common on X: no turn or scale brings them nearer.")
     move = target - scale * center @ turn
     variances = np.square(theirs - target).sum(axis=0)
     misses = np.square(scale * ours @ turn + move - theirs).sum(axis=0)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -209,3 +210,14 @@ def build_map(facts: dict[str, Any], arrays: Mapping[str, NDArray[np.float64]], 
         raise
     except ValueError as error:
         raise ModelFormatError(f"Its numbers make no map: {error}") from error
+
+
+@contextmanager
+def explain_refusal(what: str) -> Iterator[None]:
+    """Say in one error, of one kind, what could not be read and why."""
+    try:
+        yield
+    except RecursionError:
+        raise ModelFormatError(f"{what} cannot be read as a map. It is nested too deeply.") from None
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{what} cannot be read as a map. {error}") from error.__cause__

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.sparse import issparse
 
 from polyfold._blocks import SMALL_BLOCK_BYTES, row_slices
+from polyfold._sparse import is_sparse
 
 #: The edge of the domain: this share of the training samples lies within.
 COVERED = 0.99
@@ -73,9 +72,18 @@ class Domain:
         arrays = (self.center, self.directions, self.spreads, self.ranges)
         return 16 + sum(array.nbytes for array in arrays if array is not None)
 
+    def fits(self, n_columns: int, n_coordinates: int) -> bool:
+        """Say whether it is of samples with so many columns, and of a map with so many variables."""
+        shapes = [self.center.shape, self.directions.shape, self.spreads.shape]
+        expected = [(n_columns,), (n_coordinates, len(self.spreads)), (len(self.spreads),)]
+        return shapes == expected and (self.ranges is None or self.ranges.shape == (2, n_columns))
+
     def draw(self, n_samples: int, random: np.random.Generator) -> NDArray[np.float64]:
         """Return coordinates, about `center`, of samples that spread along the directions as those seen."""
-        return (random.normal(size=(n_samples, len(self.spreads))) * self.spreads) @ self.directions.T
+        normal = random.normal(size=(n_samples, len(self.spreads)))
+        if n_samples > 2 * len(self.spreads):  # of mean 0 and covariance 1 exactly
+            normal = np.linalg.qr(normal - normal.mean(axis=0))[0] * np.sqrt(n_samples)
+        return (normal * self.spreads) @ self.directions.T
 
     def score(self, coordinates: NDArray[np.float64], squared_lengths: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how far out each sample is, 1 being the edge.
@@ -109,6 +117,8 @@ def learn_domain(
     ranges: NDArray[np.float64],
 ) -> Domain:
     """Learn the domain of samples given by their coordinates and lengths about `center`, and their `ranges`."""
+    from scipy.linalg import eigh  # not needed to place samples
+
     variances, directions = eigh(coordinates.T @ coordinates / len(coordinates))
     keep = slice(None, -MAX_DIRECTIONS - 1, -1)
     spreads = np.sqrt(np.maximum(variances[keep], 0.0))
@@ -132,5 +142,5 @@ def find_ranges(samples: Any) -> NDArray[np.float64]:
     """Return the smallest and the largest value in each column."""
     extremes = [samples.min(axis=0), samples.max(axis=0)]
     return np.stack(
-        [np.asarray(each.toarray() if issparse(each) else each, np.float64).ravel() for each in extremes]
+        [np.asarray(each.toarray() if is_sparse(each) else each, np.float64).ravel() for each in extremes]
     )

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from polyfold._basis import build_basis
 from polyfold._blocks import row_slices
+from polyfold._sparse import is_sparse
 from polyfold._threads import count_threads, share_blocks
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _plan_monomials(learned: PolynomialMap, dtype: Any) -> Place:
     to = orient_axes(learned, learned.shift, dtype)
 
     def place_in_axes(rows: Any, values: NDArray[Any]) -> bool:
-        if issparse(rows):
+        if is_sparse(rows):
             located = learned._locate(rows, learned.shift)
             return bool(evaluate_rows(located, nowhere, 1.0, *polynomial, values))
         rows = to.convert(rows)
@@ -233,7 +233,7 @@ def place_samples(learned: PolynomialMap, place: Place, X: Any, values: NDArray[
     n_rows = X.shape[0]
     work = learned.n_features * learned.n_outputs + (0 if learned.axes is None else learned.axes.size)
     is_small = n_rows * work < MANY_MULTIPLICATIONS
-    if issparse(X):
+    if is_sparse(X):
         row_bytes = 8 * (X.nnz // max(n_rows, 1) + learned.n_axes)
         blocks = row_slices(n_rows, row_bytes, BLOCK_BYTES)
     elif _is_readable(X) and choose_unit(learned.scale, learned.degree) == 1.0:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,28 +16,23 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     is removed whatever goes wrong. Permissions stay as they were, or are those of any new file.
     """
     target = Path(path).resolve()  # a link stays a link, and its target is replaced
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+    temporary = target.with_name(f".polyfold-{secrets.token_hex(8)}.tmp")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(_choose_mode(target))
-        Path(name).replace(target)
+        with suppress(FileNotFoundError):
+            temporary.chmod(target.stat().st_mode & 0o777)
+        temporary.replace(target)
     except BaseException:
         with suppress(OSError):
-            Path(name).unlink()
+            temporary.unlink()
         raise
     _sync_folder(target.parent)
-
-
-def _choose_mode(target: Path) -> int:
-    try:
-        return target.stat().st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 def _sync_folder(folder: Path) -> None:

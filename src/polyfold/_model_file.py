@@ -19,6 +19,7 @@ from polyfold._document import (
     build_map,
     check_document,
     check_version,
+    explain_refusal,
     list_arrays,
     list_facts,
     name_versions,
@@ -53,10 +54,8 @@ def save_map(learned: PolynomialMap, path: str | os.PathLike[str]) -> None:
 
 def load_map(path: str | os.PathLike[str]) -> PolynomialMap:
     """Read a map from a file, or say why it is none."""
-    try:
+    with explain_refusal(repr(os.fspath(path))):
         return _read(Path(path))
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{os.fspath(path)!r} cannot be read as a map. {error}") from error.__cause__
 
 
 def _read(path: Path) -> PolynomialMap:
@@ -85,9 +84,11 @@ def _check_header_size(path: Path) -> None:
     """Refuse a header that would take far more memory than the file, before it is read."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        length = int.from_bytes(file.read(8), "little")
+        start = file.read(8)
+        length = int.from_bytes(start, "little")
         if size < 8 or length > size - 8:
-            raise ModelFormatError("It is no whole safetensors file: it ends within its header.")
+            cure = " JSON is read by PolynomialMap.from_json." if start.startswith(b"{") else ""
+            raise ModelFormatError(f"It is no whole safetensors file: it is of another kind, or cut short.{cure}")
         text = file.read(length)
     n_values = sum(text.count(mark) for mark in (b",", b"[", b"{", b":"))
     if n_values * VALUE_BYTES > TIMES_FILE * size + SPARE_BYTES:

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+
+from polyfold._sparse import is_sparse
 
 #: Significant digits of diagnostics.
 DIGITS = 6
@@ -41,7 +42,7 @@ def simplify(value: Any) -> Any:
 
 
 def _name_object(value: Any) -> Any:
-    if isinstance(value, np.ndarray) or issparse(value):
+    if isinstance(value, np.ndarray) or is_sparse(value):
         return f"array of shape {value.shape}"
     if hasattr(value, "get_params"):
         return {"class": type(value).__name__, "parameters": simplify(value.get_params(deep=False))}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from polyfold._blocks import SMALL_BLOCK_BYTES, row_slices
+from polyfold._sparse import is_sparse
 from polyfold._table import Table
 
 if TYPE_CHECKING:
@@ -57,8 +57,11 @@ def measure_sensitivity(learned: PolynomialMap, samples: Any, signed: bool) -> S
 
 
 def _measure_deviations(samples: Any) -> NDArray[np.float64]:
-    if not issparse(samples):
+    if not is_sparse(samples):
         return np.asarray(samples.std(axis=0, dtype=np.float64))
+    n_samples, n_columns = samples.shape
     means = np.asarray(samples.mean(axis=0, dtype=np.float64)).ravel()
-    squares = np.asarray(samples.astype(np.float64).power(2).mean(axis=0)).ravel()
-    return np.asarray(np.sqrt(np.maximum(squares - means**2, 0.0)))
+    about_mean = np.square(samples.data.astype(np.float64) - means[samples.indices])
+    totals = np.bincount(samples.indices, about_mean, minlength=n_columns)
+    n_stored = np.bincount(samples.indices, minlength=n_columns)
+    return np.asarray(np.sqrt((totals + (n_samples - n_stored) * means**2) / n_samples))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from polyfold._basis import count_features
 from polyfold._blocks import SMALL_BLOCK_BYTES, row_slices
+from polyfold._sparse import is_sparse
 from polyfold._table import Table, make_printable
 from polyfold._terms import (
     Polynomial,
@@ -52,7 +52,8 @@ class Terms(Sequence[Term]):
         the variance of that. They add up to 1, and terms that cancel others have negative ones. NaN where it is
         not known what samples are like.
     deviations : ndarray of shape (n_terms,)
-        Standard deviation of each monomial.
+        Standard deviation of each monomial, columns in units of `scale`.
+    scale : float
     column_names, coordinate_names : tuple of str
     is_whole : bool
         Whether all terms of the polynomial are listed.
@@ -62,6 +63,7 @@ class Terms(Sequence[Term]):
     coefficients: NDArray[np.float64]
     shares: NDArray[np.float64]
     deviations: NDArray[np.float64]
+    scale: float
     column_names: tuple[str, ...]
     coordinate_names: tuple[str, ...]
     is_whole: bool
@@ -124,12 +126,17 @@ class Terms(Sequence[Term]):
         """
         check_integer("largest", largest, 1)
         check_integer("digits", digits, 1)
-        sizes = np.abs(self.coefficients[:, coordinate]) * self.deviations
+        degrees = np.array([len(factors) for factors in self.factors])
+        with np.errstate(divide="ignore"):  # logarithms do not overflow
+            sizes = np.log(np.abs(self.coefficients[:, coordinate])) + degrees * np.log(self.scale)
+            sizes += np.log(self.deviations)
+        counted = sizes[(degrees > 0) & (sizes > -np.inf)]
+        sizes = np.exp(sizes - (counted.max() if len(counted) else 0.0))
         constants = [i for i, factors in enumerate(self.factors) if not factors]
         sizes[constants] = 0.0
         order = np.argsort(-sizes, kind="stable")
         kept = [int(i) for i in order[:largest] if sizes[i] > LEAST_SHARE * sizes.max()]
-        is_all = self.is_whole and len(kept) == np.count_nonzero(sizes)
+        is_all = self.is_whole and len(kept) == np.count_nonzero(self.coefficients[degrees > 0, coordinate])
         kept += [i for i in constants if self.coefficients[i, coordinate]]
         ranked = [
             RankedTerm(*_split_number(self.coefficients[i, coordinate], digits), Counter(self.factors[i]))
@@ -158,7 +165,7 @@ class Terms(Sequence[Term]):
             ranked, is_all = self.rank(c, largest, digits)
             pieces = [(term.sign, self._write_term(term)) for term in ranked]
             pieces += [] if is_all else [("+", "…")]
-            lines.append(f"{name.ljust(width)} = {join_signed(pieces, minus='−')}")
+            lines.append(f"{name.ljust(width)} = {_join_signed(pieces)}")
         return "\n".join(lines)
 
     def _write_term(self, term: RankedTerm) -> str:
@@ -179,19 +186,20 @@ class RankedTerm(NamedTuple):
     powers: Mapping[int, int]
 
 
-def join_signed(pieces: Sequence[tuple[str, str]], minus: str = "-") -> str:
+def _join_signed(pieces: Sequence[tuple[str, str]]) -> str:
     """Join signed pieces to a sum; the first has a sign only where that is minus."""
     if not pieces:
         return "0"
     (sign, text), *rest = pieces
-    start = (minus if sign == "-" else "") + text
-    return start + "".join(f" {minus if sign == '-' else '+'} {text}" for sign, text in rest)
+    start = ("−" if sign == "-" else "") + text
+    return start + "".join(f" {'−' if sign == '-' else '+'} {text}" for sign, text in rest)
 
 
 def _write_product(powers: Mapping[int, int], names: Sequence[str]) -> str:
-    """Write a product of columns, powers raised; nothing for the constant."""
+    """Write a product of columns, powers raised, what is no word in brackets; nothing for the constant."""
     return "·".join(
-        names[column] + (str(power).translate(SUPERSCRIPTS) if power > 1 else "")
+        (names[column] if names[column].isidentifier() else f"[{names[column]}]")
+        + (str(power).translate(SUPERSCRIPTS) if power > 1 else "")
         for column, power in powers.items()
     )
 
@@ -201,8 +209,8 @@ def _split_number(value: float, digits: int) -> tuple[str, str, int]:
     text, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     power = int(exponent)
     if -4 <= power < max(digits, 4):
-        text = np.format_float_positional(float(f"{text}e{power}"), trim="-")
-        power = 0
+        text, power = f"{text}e{power}", 0
+    text = np.format_float_positional(float(text), trim="-")
     return "-" if value < 0 else "+", text, power
 
 
@@ -211,6 +219,8 @@ def list_terms(learned: PolynomialMap, largest: int | None, centered: bool, samp
     basis = learned.basis if learned.axes is None else "kronecker"
     count = 1 + count_features(basis, learned.n_inputs, learned.degree)
     check_term_count(count, learned.n_inputs, largest)
+    if samples is not None and samples.shape[0] < 2:
+        raise ValueError(f"X must have at least 2 samples, to tell how terms vary; got {samples.shape[0]}.")
     with np.errstate(all="ignore"):
         blocks = _expand_terms(learned, np.zeros(learned.n_inputs) if centered else learned.shift)
         if largest is not None:
@@ -218,19 +228,25 @@ def list_terms(learned: PolynomialMap, largest: int | None, centered: bool, samp
         else:
             listed = (term for block in blocks for term in block.list_terms())
             terms = sorted(listed, key=lambda term: (len(term.columns), term.columns))
-    if not all(np.isfinite(term.coefficients).all() for term in terms):
+    with np.errstate(all="ignore"):
+        is_in_range = 0 < np.float64(learned.scale) ** learned.degree < np.inf
+    if not is_in_range or not all(np.isfinite(term.coefficients).all() for term in terms):
         raise ValueError(
             f"Coefficients of columns of size {learned.scale:.0e} overflow. Give the columns another unit."
         )
     names = learned.column_names
     if centered:
-        names = tuple(f"({name} − {shift:.4g})" for name, shift in zip(names, learned.shift, strict=True))
+        names = tuple(
+            f"{name} {'−' if shift >= 0 else '+'} {abs(shift):.4g}"
+            for name, shift in zip(names, learned.shift, strict=True)
+        )
     deviations, shares = _weigh_terms(learned, terms, samples, centered)
     return Terms(
         factors=tuple(term.columns for term in terms),
         coefficients=np.stack([term.coefficients for term in terms]),
         shares=shares,
         deviations=deviations,
+        scale=learned.scale,
         column_names=names,
         coordinate_names=learned.coordinate_names,
         is_whole=len(terms) == count,
@@ -253,12 +269,12 @@ def _weigh_terms(
     if samples is None:
         samples = _draw_samples(learned, len(terms))
     if samples is None:
-        sizes = np.array([learned.scale ** len(term.columns) for term in terms])
-        return sizes, np.full((len(terms), learned.n_outputs), np.nan)
-    samples = np.asarray(samples.toarray() if issparse(samples) else samples, dtype=np.float64)
+        return np.ones(len(terms)), np.full((len(terms), learned.n_outputs), np.nan)
+    samples = np.asarray(samples.toarray() if is_sparse(samples) else samples, dtype=np.float64)
     with np.errstate(all="ignore"):
         placed = np.asarray(learned.transform(samples), dtype=np.float64)
-        return _measure_terms(terms, samples - learned.shift if centered else samples, placed)
+        scaled = (samples - learned.shift if centered else samples) / learned.scale
+        return _measure_terms(terms, scaled, placed, learned.scale)
 
 
 def _draw_samples(learned: PolynomialMap, n_terms: int) -> NDArray[np.float64] | None:
@@ -271,7 +287,7 @@ def _draw_samples(learned: PolynomialMap, n_terms: int) -> NDArray[np.float64] |
 
 
 def _measure_terms(
-    terms: Sequence[Term], samples: NDArray[np.float64], placed: NDArray[np.float64]
+    terms: Sequence[Term], samples: NDArray[np.float64], placed: NDArray[np.float64], scale: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the deviation of each monomial over samples, and the share of variance that it explains.
 
@@ -279,6 +295,7 @@ def _measure_terms(
     ----------
     terms : sequence of Term
     samples : ndarray of shape (n_samples, n_columns)
+        In units of `scale`.
     placed : ndarray of shape (n_samples, n_outputs)
         Their coordinates.
     """
@@ -293,7 +310,7 @@ def _measure_terms(
                 value *= rows[column]
         values -= values.mean(axis=1, keepdims=True)
         deviations[block] = np.sqrt(np.square(values).mean(axis=1))
-        coefficients = np.stack([term.coefficients for term in terms[block]])
+        coefficients = np.stack([term.coefficients * scale ** len(term.columns) for term in terms[block]])
         explained = coefficients * (values @ about_mean) / len(samples)
         shares[block] = explained / np.where(variances > 0, variances, 1) + 0.0  # no negative zeros
     return deviations, shares

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
 
 from polyfold._alignment import Alignment, align_map, read_alignment
 from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
@@ -21,6 +20,7 @@ from polyfold._model_json import read_map_json, write_map_json
 from polyfold._record import freeze, simplify, thaw
 from polyfold._sensitivity import Sensitivity, measure_sensitivity
 from polyfold._slopes import differentiate_samples
+from polyfold._sparse import is_sparse
 from polyfold._term_table import Terms, list_terms
 from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
 from polyfold.export import ExportMethods
@@ -92,7 +92,7 @@ class PolynomialMap(ExportMethods):
 
     def __post_init__(self) -> None:
         check_choice("basis", self.basis, BASES)
-        check_integer("degree", self.degree, 1)
+        object.__setattr__(self, "degree", check_integer("degree", self.degree, 1))
         for name, n_dimensions in (("shift", 1), ("coefficients", 2), ("offset", 1), ("axes", 2)):
             if name == "axes" and self.axes is None:
                 continue
@@ -102,8 +102,8 @@ class PolynomialMap(ExportMethods):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
-        if self.scale == 0 or self.n_inputs == 0:
-            raise ValueError("`scale` must be above 0 and `shift` must not be empty.")
+        if self.scale == 0 or self.n_inputs == 0 or self.n_outputs == 0:
+            raise ValueError("`scale` must be above 0, and `shift` and `offset` must not be empty.")
         if self.axes is not None and (len(self.axes) != self.n_inputs or self.n_axes == 0):
             raise ValueError(
                 f"`axes` must have {self.n_inputs} rows and at least one column, got {self.axes.shape}."
@@ -111,10 +111,7 @@ class PolynomialMap(ExportMethods):
         expected = (count_features(self.basis, self.n_axes, self.degree), len(self.offset))
         if self.coefficients.shape != expected:
             raise ValueError(f"`coefficients` must have shape {expected}, got {self.coefficients.shape}.")
-        if self.domain is not None and (len(self.domain.center), len(self.domain.directions)) != (
-            self.n_inputs,
-            self.n_axes,
-        ):
+        if self.domain is not None and not self.domain.fits(self.n_inputs, self.n_axes):
             raise ValueError(f"`domain` must be of {self.n_inputs} columns and {self.n_axes} variables.")
         if self.decoder is not None and (self.decoder.n_inputs, self.decoder.n_outputs) != (
             self.n_outputs,
@@ -195,7 +192,8 @@ class PolynomialMap(ExportMethods):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_inputs)
-            Numbers, of any type and order in memory. Sparse where the map has `axes`.
+            Numbers, of any type and order in memory. Sparse where the map has `axes`. A data frame must have the
+            `columns` of the map in their order.
 
         Returns
         -------
@@ -250,7 +248,10 @@ class PolynomialMap(ExportMethods):
         samples = self._check_samples(X)
         dtype = np.float32 if samples.dtype == np.float32 else np.float64
         slopes = np.empty((samples.shape[0], self.n_outputs, self.n_inputs), dtype=dtype)
-        if not differentiate_samples(self, samples, slopes):
+        finite = differentiate_samples(self, samples, slopes)
+        if self.degree == 1:  # slopes of a plane do not see the samples, as coordinates do
+            self.transform(samples)
+        if not finite:
             raise ValueError(_explain_nonfinite(samples, slopes.reshape(len(slopes), -1)))
         return slopes
 
@@ -276,7 +277,7 @@ class PolynomialMap(ExportMethods):
         samples = self._check_samples(X)
         scores = self.domain.score(*self._measure(samples, self.domain.center))
         if np.isnan(scores).any() or np.isinf(scores).any():
-            values = samples.data if issparse(samples) else samples
+            values = samples.data if is_sparse(samples) else samples
             if not np.isfinite(values).all():
                 raise ValueError(_explain_nonfinite(samples, scores[:, np.newaxis]))
             scores[~np.isfinite(scores)] = np.inf  # finite, but its square is not
@@ -323,8 +324,8 @@ class PolynomialMap(ExportMethods):
         Terms
             A sequence of terms, each a tuple `columns` of the positions of the columns that are multiplied (empty
             for the constant) and an array `coefficients` with one entry per coordinate. It prints as a table
-            (monomial, coefficients, shares of variance), ``to_pandas()`` makes it a data frame, and ``formula()``
-            writes it in lines.
+            (monomial, coefficients, shares of variance), ``to_pandas()`` makes it a data frame, and
+            ``formula(largest=6, digits=3)`` writes the terms that matter in a line for each coordinate.
 
         Examples
         --------
@@ -350,13 +351,13 @@ class PolynomialMap(ExportMethods):
         return list_terms(self, largest, centered, None if X is None else self._check_samples(X))
 
     def _row_slices(self, X: Any) -> list[slice]:
-        row_bytes = 8 * (X.nnz // max(X.shape[0], 1) + self.n_axes) if issparse(X) else 8 * self.n_inputs
+        row_bytes = 8 * (X.nnz // max(X.shape[0], 1) + self.n_axes) if is_sparse(X) else 8 * self.n_inputs
         return row_slices(X.shape[0], row_bytes, BLOCK_BYTES)
 
     def _locate(self, X: Any, center: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return samples less `center` in the map's variables."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if issparse(X):
+            if is_sparse(X):
                 assert self.axes is not None
                 return np.asarray((X.astype(np.float64) @ self.axes - center @ self.axes) / self.scale)
             if self.axes is not None:
@@ -375,7 +376,7 @@ class PolynomialMap(ExportMethods):
                     squares[rows] = np.einsum("ij,ij->i", located[rows], located[rows])
                     continue
                 scaled = X[rows].astype(np.float64) / self.scale
-                if issparse(X):
+                if is_sparse(X):
                     lengths = scaled.power(2).sum(axis=1) - 2 * (scaled @ origin) + origin @ origin
                     squares[rows] = np.asarray(lengths).ravel()
                 else:
@@ -462,8 +463,8 @@ class PolynomialMap(ExportMethods):
         -------
         Sensitivity
             A table with a row for each column and a value for each coordinate: how much that moves when the column
-            moves by its standard deviation over X and all others stay. ``images(shape)`` lays the values out as
-            pixels.
+            moves by its standard deviation over X and all others stay. ``largest(n)`` picks those that move most;
+            ``images(shape)`` lays the values out as pixels, to be drawn with 0 in the middle where signed.
 
         Examples
         --------
@@ -510,6 +511,7 @@ class PolynomialMap(ExportMethods):
         """
         if not isinstance(other, PolynomialMap):
             raise TypeError(f"`other` must be a PolynomialMap, got {type(other).__name__}.")
+        other._check_names(X)
         return align_map(self, other, self._check_samples(X))
 
     @property
@@ -519,9 +521,11 @@ class PolynomialMap(ExportMethods):
 
     def _check_samples(self, X: ArrayLike) -> Any:
         self._check_names(X)
-        if issparse(X):
+        if is_sparse(X):
             if self.axes is None:
                 raise TypeError("X is sparse, but dense data is required. Use X.toarray().")
+            from scipy.sparse import csr_array
+
             samples: Any = csr_array(X)
         else:
             samples = np.asarray(X)
@@ -542,11 +546,11 @@ class PolynomialMap(ExportMethods):
         names = tuple(given)
         if names != self.columns and all(isinstance(name, str) for name in names):
             missing = [name for name in self.columns if name not in names][:5]
-            raise ValueError(
-                f"X lacks columns of the map: {', '.join(map(repr, missing))}."
-                if missing
-                else "The columns of X are not those of the map in their order. Pass X[list(map.columns)]."
-            )
+            further = [name for name in names if name not in self.columns][:5]
+            problems = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
+            problems += [f"has {', '.join(map(repr, further))} besides"] if further else []
+            found = " and ".join(problems) or "has the columns of the map in another order"
+            raise ValueError(f"X {found}. Pass X[list(map.columns)].")
 
 
 def _explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:
@@ -555,7 +559,7 @@ def _explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:
     A polynomial carries NaN and infinity through, so the input is looked at only when the output shows one.
     """
     row = int(np.argmin(np.isfinite(values).all(axis=1)))
-    sample = X[[row]].toarray()[0] if issparse(X) else X[row]
+    sample = X[[row]].toarray()[0] if is_sparse(X) else X[row]
     bad_columns = np.flatnonzero(~np.isfinite(sample))
     if len(bad_columns):
         value = sample[bad_columns[0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,45 +12,17 @@ from numpy.typing import NDArray
 
 from polyfold.polymap import PolynomialMap
 
-KEYWORDS = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "main",
-    ]
-)
+#: What a function cannot be named: keywords of C and C++, and the commonest of its library.
+RESERVED = """
+abort abs acos asin asm atan atan2 auto bool break calloc case catch ceil char class const continue
+cos cosh default delete do double else enum erf exit exp exp2 explicit export extern fabs false
+float floor fmax fmin fmod for fprintf free frexp friend gamma getc goto if index inline int isnan
+j0 j1 jn labs ldexp log log10 log2 logb long main malloc memcmp memcpy memmove memset modf mutable
+namespace new operator pow printf private protected public putc puts realloc register restrict
+return rindex round scanf short signbit signed sin sinh sizeof sprintf sqrt static strcat strchr
+strcmp strcpy strlen strncpy struct switch tan tanh template tgamma this throw true trunc try
+typedef typename union unsigned using virtual void volatile while y0 y1 yn
+"""
 
 #: Names of columns are shown in a comment, unless they are more.
 SHOWN_COLUMNS = 100
@@ -82,21 +54,21 @@ SOURCE = """\
 /* {summary} */
 #include "{name}.h"
 
-static const {type} shift[{n_inputs}] = {{
+static const {type} {name}_shift[{n_inputs}] = {{
 {shift}
 }};
-static const {type} scale = {scale};
-{axes}static const {type} offset[{n_outputs}] = {{
+static const {type} {name}_scale = {scale};
+{axes}static const {type} {name}_offset[{n_outputs}] = {{
 {offset}
 }};
 /* Each monomial is the last one of a degree less times a variable. */
-static const unsigned char degrees[{n_features}] = {{
+static const unsigned char {name}_degrees[{n_features}] = {{
 {degrees}
 }};
-static const {integer} variables[{n_features}] = {{
+static const {integer} {name}_variables[{n_features}] = {{
 {variables}
 }};
-static const {type} weights[{n_features}][{n_outputs}] = {{
+static const {type} {name}_weights[{n_features}][{n_outputs}] = {{
 {weights}
 }};
 
@@ -107,26 +79,27 @@ void {name}(const {type} *x, {type} *y)
 
 {locate}
     for (k = 0; k < {n_outputs}; k++)
-        y[k] = offset[k];
+        y[k] = {name}_offset[k];
     product[0] = {one};
     for (i = 0; i < {n_features}; i++) {{
-        product[degrees[i]] = product[degrees[i] - 1] * z[variables[i]];
+        const unsigned char q = {name}_degrees[i];
+        product[q] = product[q - 1] * z[{name}_variables[i]];
         for (k = 0; k < {n_outputs}; k++)
-            y[k] += weights[i][k] * product[degrees[i]];
+            y[k] += {name}_weights[i][k] * product[q];
     }}
 }}
 """
 
 LOCATE_COLUMNS = """\
     for (i = 0; i < {n_inputs}; i++)
-        z[i] = (x[i] - shift[i]) / scale;"""
+        z[i] = (x[i] - {name}_shift[i]) / {name}_scale;"""
 
 LOCATE_AXES = """\
     for (k = 0; k < {n_axes}; k++)
         z[k] = {zero};
     for (j = 0; j < {n_inputs}; j++)
         for (k = 0; k < {n_axes}; k++)
-            z[k] += (x[j] - shift[j]) / scale * axes[j][k];"""
+            z[k] += (x[j] - {name}_shift[j]) / {name}_scale * {name}_axes[j][k];"""
 
 
 @dataclass(frozen=True)
@@ -141,8 +114,8 @@ class CSource:
     """
 
     name: str
-    header: str
-    source: str
+    header: str = field(repr=False)
+    source: str = field(repr=False)
 
     def write(self, folder: str | Path) -> tuple[Path, Path]:
         """Write the two files into a folder, and return their paths."""
@@ -154,7 +127,7 @@ class CSource:
 
 def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
     """Return the function of a map."""
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in KEYWORDS:
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in RESERVED.split():
         raise ValueError(f"`name` must be a name in C, got {name!r}.")
     if dtype not in ("float32", "float64", np.float32, np.float64):
         raise ValueError(f"`dtype` must be 'float32' or 'float64', got {dtype!r}.")
@@ -181,7 +154,7 @@ def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
         "guard": name.upper(),
         "type": "float" if suffix else "double",
         "integer": "unsigned short" if learned.n_axes <= 65535 else "unsigned long",
-        "long": "unsigned int" if learned.n_inputs * learned.n_outputs < 65535 else "unsigned long",
+        "long": "unsigned int" if max(learned.n_inputs, learned.n_features) < 65535 else "unsigned long",
         "summary": f"{learned!r} by polyfold.",
         "columns": _list_columns(learned),
         "n_features": learned.n_features,
@@ -195,13 +168,13 @@ def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
         "one": number(1),
         "axes": "",
         "j": "",
-        "locate": LOCATE_COLUMNS.format(**sizes),
+        "locate": LOCATE_COLUMNS.format(**sizes, name=name),
     }
     if learned.axes is not None:
         values["j"] = "j, "
-        values["locate"] = LOCATE_AXES.format(**sizes, zero=number(0))
+        values["locate"] = LOCATE_AXES.format(**sizes, name=name, zero=number(0))
         values["axes"] = (
-            f"static const {values['type']} axes[{learned.n_inputs}][{learned.n_axes}] = {{\n"
+            f"static const {values['type']} {name}_axes[{learned.n_inputs}][{learned.n_axes}] = {{\n"
             f"{rows(learned.axes)}\n}};\n"
         )
     return CSource(name, HEADER.format(**values), SOURCE.format(**values))
@@ -209,7 +182,7 @@ def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
 
 def _check_range(learned: PolynomialMap, kind: np.dtype[Any]) -> None:
     arrays = [learned.shift, np.array([learned.scale]), learned.weights, learned.offset]
-    largest = max(float(np.abs(array).max()) for array in arrays if array.size)
+    largest = max(float(np.abs(array).max()) for array in arrays)
     if largest > np.finfo(kind).max or learned.scale < np.finfo(kind).tiny:
         raise ValueError(
             f"The map's numbers are beyond {kind.name}: scale {learned.scale:.1e}, largest {largest:.1e}."

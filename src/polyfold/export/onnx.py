@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,7 @@ class Graph:
 def build_graph(
     learned: PolynomialMap, graph: Graph, samples: str, coordinates: str, dtype: str, arithmetic: str
 ) -> Graph:
-    """Add what computes the tensor `coordinates` of type `dtype` from `samples`, which are of that type too.
+    """Add what computes the tensor `coordinates` of type `dtype` from `samples`, which are of type `arithmetic`.
 
     The monomials of one degree are those of the degree before, each times a variable: two lookups and a product.
     """
@@ -65,9 +67,8 @@ def build_graph(
     def number(values: Any) -> NDArray[Any]:
         return np.asarray(values, dtype=arithmetic)
 
-    values = samples if dtype == arithmetic else graph.add("Cast", samples, to=TYPES[arithmetic])
     shift = number(learned.shift)
-    values = graph.add("Sub", values, shift)
+    values = graph.add("Sub", samples, shift)
     rest = number(learned.shift - shift.astype(np.float64))
     if rest.any():  # what rounding has taken off the shift
         values = graph.add("Sub", values, rest)
@@ -119,6 +120,7 @@ def _split_by_degree(
 def write_onnx(learned: PolynomialMap, dtype: Any, arithmetic: Any, opset: int) -> onnx.ModelProto:
     """Return the model of a map."""
     kind, inner = _check_type("dtype", dtype), _check_type("arithmetic", arithmetic)
+    _check_range(learned, np.dtype(inner))
     newest = onnx.defs.onnx_opset_version()
     if not isinstance(opset, int) or isinstance(opset, bool) or not OLDEST_OPSET <= opset <= newest:
         raise ValueError(f"`opset` must be an integer from {OLDEST_OPSET} to {newest}, got {opset!r}.")
@@ -128,7 +130,9 @@ def write_onnx(learned: PolynomialMap, dtype: Any, arithmetic: Any, opset: int) 
         taken[word] = taken.get(word, -1) + 1
         return f"{word}_{taken[word]}"
 
-    graph = build_graph(learned, Graph(name), "X", "Y", kind, inner)
+    graph = Graph(name)
+    samples = "X" if kind == inner else graph.add("Cast", "X", to=TYPES[inner])
+    build_graph(learned, graph, samples, "Y", kind, inner)
     body = helper.make_graph(
         [helper.make_node(operator, inputs, [output], **rest) for operator, inputs, output, rest in graph.nodes],
         "polyfold_map",
@@ -138,9 +142,20 @@ def write_onnx(learned: PolynomialMap, dtype: Any, arithmetic: Any, opset: int) 
     )
     model = helper.make_model(body, opset_imports=[helper.make_opsetid("", opset)], producer_name="polyfold")
     model.ir_version = IR_VERSION
+    model.producer_version = version("polyfold")
     model.doc_string = repr(learned)
+    helper.set_model_props(model, {"columns": json.dumps(learned.column_names)})
     onnx.checker.check_model(model, full_check=True)
     return model
+
+
+def _check_range(learned: PolynomialMap, kind: np.dtype[Any]) -> None:
+    largest = max(float(np.abs(array).max()) for array in (learned.shift, learned.weights, learned.offset))
+    limits = np.finfo(kind)
+    if not (limits.tiny < learned.scale < 1 / limits.tiny and largest < limits.max):
+        raise ValueError(
+            f"The map's numbers are beyond {kind.name}: scale {learned.scale:.1e}, largest {largest:.1e}."
+        )
 
 
 def _check_type(parameter: str, value: Any) -> str:

@@ -8,7 +8,7 @@ database that parses ``a + b + c + …`` goes one level deeper for each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,11 @@ from polyfold.polymap import PolynomialMap
 DIALECTS = ("duckdb", "postgres", "spark", "sqlite")
 CAN_MATERIALIZE = ("duckdb", "postgres", "sqlite")
 
-#: SQLite's parser goes so deep and no deeper.
-SQLITE_DEGREE = 16
+#: Terms that Spark adds up in one column.
+SPARK_TERMS = 50
+
+#: Symbols that SQLite's parser may have to remember, of the 100 that it can.
+SQLITE_DEPTH = 85
 
 
 def write_sql(
@@ -35,10 +38,6 @@ def write_sql(
     """Return the statement."""
     if dialect not in DIALECTS:
         raise ValueError(f"`dialect` must be one of {', '.join(map(repr, DIALECTS))}, got {dialect!r}.")
-    if dialect == "sqlite" and learned.degree > SQLITE_DEGREE:
-        raise ValueError(
-            f"SQLite parses polynomials up to degree {SQLITE_DEGREE}, this one is of degree {learned.degree}."
-        )
     names = _check_names("columns", learned.column_names if columns is None else columns)
     kept = _check_names("keep", keep)
     if len(names) != learned.n_inputs:
@@ -48,35 +47,40 @@ def write_sql(
         raise ValueError(f"`keep` must hold different names, and none of {', '.join(learned.coordinate_names)}.")
 
     passed = [f"k{i}" for i in range(len(kept))]  # under names that cannot clash with ours
-    scale = _number(learned.scale)
-    located = [
-        exp.Div(
-            this=exp.Paren(this=exp.Sub(this=_to_double(name), expression=_number(shift))),
-            expression=scale.copy(),
-            typed=True,
-        )
-        for name, shift in zip(names, learned.shift, strict=True)
-    ]
+    through = [(name, name) for name in passed]
     source = _table(table)
     prefix = "stage"
     while source.name.casefold().startswith(prefix):  # the table may have any name
         prefix = f"_{prefix}"
-    stages = [_select(located, "x", list(zip(kept, passed, strict=True)), source)]
-    variables = [f"x{j}" for j in range(learned.n_inputs)]
+    stages: list[Any] = []
+
+    def add_stage(
+        values: list[Any], letter: str, columns: list[tuple[str, str]], table: Any
+    ) -> tuple[list[str], Any]:
+        """Select values from a table; return their names, and the table that they are in now."""
+        stages.append(_select(values, letter, columns, table))
+        return [f"{letter}{i}" for i in range(len(values))], exp.table_(f"{prefix}{len(stages) - 1}", quoted=True)
+
+    source = source.as_("source", quoted=True)  # columns are looked for there, and nowhere else
+    located = [_locate(name, shift, learned.scale) for name, shift in zip(names, learned.shift, strict=True)]
+    variables, source = add_stage(located, "x", list(zip(kept, passed, strict=True)), source)
     if learned.axes is not None:
-        axes = [
-            _add([exp.Mul(this=_column(x), expression=_number(a)) for x, a in zip(variables, axis, strict=True)])
-            for axis in learned.axes.T
-        ]
-        stages.append(_select(axes, "z", [(name, name) for name in passed], exp.table_(f"{prefix}0", quoted=True)))
-        variables = [f"z{k}" for k in range(learned.n_axes)]
+        sums = [_weigh(variables, axis) for axis in learned.axes.T]
+        if dialect == "spark":  # in parts: what Java compiles to one long method, it runs slowly
+            starts = range(0, learned.n_inputs, SPARK_TERMS)
+            parts = [_add(terms[i : i + SPARK_TERMS]) for terms in sums for i in starts]
+            partial, source = add_stage(parts, "p", through, source)
+            each = len(starts)
+            sums = [[_column(name) for name in partial[k : k + each]] for k in range(0, len(partial), each)]
+        variables, source = add_stage([_add(terms) for terms in sums], "z", through, source)
     tree = _nest(learned.monomials)
     coordinates = [
         _add([_number(offset), *_write_horner(tree, variables, weights)])
         for offset, weights in zip(learned.offset, learned.weights.T, strict=True)
     ]
-    renamed = list(zip(passed, kept, strict=True))
-    statement = _select(coordinates, "y", renamed, exp.table_(f"{prefix}{len(stages) - 1}", quoted=True))
+    if dialect == "sqlite" and max(map(_measure_depth, coordinates)) > SQLITE_DEPTH:
+        raise ValueError(f"A polynomial of degree {learned.degree} is nested too deeply for SQLite's parser.")
+    statement = _select(coordinates, "y", list(zip(passed, kept, strict=True)), source)
     for number, stage in enumerate(stages):
         statement = statement.with_(
             exp.to_identifier(f"{prefix}{number}", quoted=True),
@@ -88,13 +92,14 @@ def write_sql(
 
 
 def _check_names(parameter: str, names: Any) -> list[str]:
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    given: list[Any] = [None] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    if not all(isinstance(name, str) for name in given):
         raise ValueError(f"`{parameter}` must be a sequence of names, got {names!r}.")
-    for name in names:
+    for name in given:
         _check_name(parameter, name)
-    if len(set(names)) != len(names):
+    if len(set(given)) != len(given):
         raise ValueError(f"`{parameter}` must be different names.")
-    return list(names)
+    return given
 
 
 def _check_name(parameter: str, name: Any) -> str:
@@ -105,7 +110,7 @@ def _check_name(parameter: str, name: Any) -> str:
 
 
 def _table(table: str | Sequence[str]) -> Any:
-    parts = [table] if isinstance(table, str) else list(table)
+    parts = [table] if isinstance(table, str) or not isinstance(table, Iterable) else list(table)
     if not 1 <= len(parts) <= 3:
         raise ValueError(f"`table` must be a name, or up to three that qualify it; got {table!r}.")
     names = ("this", "db", "catalog")
@@ -115,7 +120,7 @@ def _table(table: str | Sequence[str]) -> Any:
 
 def _select(values: Sequence[Any], letter: str, passed: Sequence[tuple[str, str]], table: Any) -> Any:
     """Select columns under other names, and values under a letter and a number."""
-    columns = [_alias(_column(name), alias) for name, alias in passed]
+    columns = [_alias(_column(name, table.alias or None), alias) for name, alias in passed]
     named = [_alias(value, f"{letter}{position}") for position, value in enumerate(values)]
     return exp.Select(expressions=[*columns, *named]).from_(table, copy=False)
 
@@ -124,12 +129,21 @@ def _alias(value: Any, name: str) -> Any:
     return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True))
 
 
-def _column(name: str) -> Any:
-    return exp.Column(this=exp.to_identifier(name, quoted=True))
+def _column(name: str, table: str | None = None) -> Any:
+    qualifier = None if table is None else exp.to_identifier(table, quoted=True)
+    return exp.Column(this=exp.to_identifier(name, quoted=True), table=qualifier)
 
 
-def _to_double(name: str) -> Any:
-    return exp.Cast(this=_column(name), to=exp.DataType.build("double"))
+def _locate(name: str, shift: float, scale: float) -> Any:
+    """Return ``(column − shift) / scale``, the column cast to double."""
+    double = exp.Cast(this=_column(name, "source"), to=exp.DataType.build("double"))
+    difference = exp.Paren(this=exp.Sub(this=double, expression=_number(shift)))
+    return exp.Div(this=difference, expression=_number(scale), typed=True)
+
+
+def _weigh(variables: list[str], weights: NDArray[np.float64]) -> list[Any]:
+    """Return the products of variables with numbers."""
+    return [exp.Mul(this=_column(x), expression=_number(a)) for x, a in zip(variables, weights, strict=True)]
 
 
 def _number(value: float) -> Any:
@@ -146,6 +160,15 @@ def _add(terms: list[Any]) -> Any:
     middle = len(terms) // 2
     left, right = (_add(half) for half in (terms[:middle], terms[middle:]))
     return exp.Add(this=left, expression=exp.Paren(this=right) if isinstance(right, exp.Add) else right)
+
+
+def _measure_depth(expression: Any) -> int:
+    """Return how many symbols a parser remembers at most: what stands before what it is at."""
+    if isinstance(expression, exp.Paren):
+        return 1 + _measure_depth(expression.this)
+    if isinstance(expression, (exp.Add, exp.Mul)):
+        return max(_measure_depth(expression.this), 2 + _measure_depth(expression.expression))
+    return 1
 
 
 def _nest(monomials: list[tuple[int, ...]]) -> dict[int, Any]:
