@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -15,8 +14,7 @@ from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
 from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
-from polyfold._model_file import load_map, save_map
-from polyfold._model_json import read_map_json, write_map_json
+from polyfold._keeping import KeepMethods
 from polyfold._record import freeze, simplify, thaw
 from polyfold._sensitivity import Sensitivity, measure_sensitivity
 from polyfold._slopes import differentiate_samples
@@ -30,7 +28,7 @@ BLOCK_BYTES = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class PolynomialMap(ExportMethods):
+class PolynomialMap(KeepMethods, ExportMethods):
     """An explicit polynomial map from columns to coordinates.
 
     A sample x goes to ``phi(axes.T @ (x - shift) / scale) @ coefficients + offset``, where phi lists the
@@ -382,71 +380,6 @@ class PolynomialMap(ExportMethods):
                 else:
                     squares[rows] = np.square(scaled - origin).sum(axis=1)
         return located, squares
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map to one safetensors file.
-
-        Equal maps are equal bytes. The file is written whole or not at all: a crash, a full disk or Ctrl-C leaves
-        the one that was there.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Conventionally it ends in ``.safetensors``.
-
-        See Also
-        --------
-        load : Read it again, here or in a process that never loads scikit-learn.
-        """
-        save_map(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> PolynomialMap:
-        """Read a map that :meth:`save` wrote; it places samples bit for bit as the one saved.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        PolynomialMap
-
-        Raises
-        ------
-        ModelFormatError
-            Where the file is of another kind, cut short or damaged, or needs a newer release.
-        """
-        return load_map(path)
-
-    def to_json(self) -> str:
-        """Write the map as JSON, for what has no other way to read it; docs/artefact.md has the schema.
-
-        Returns
-        -------
-        str
-            Keys sorted; equal maps are equal texts.
-        """
-        return write_map_json(self)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> PolynomialMap:
-        """Read a map that :meth:`to_json` wrote; it places samples bit for bit as that one.
-
-        Parameters
-        ----------
-        text : str or bytes
-
-        Returns
-        -------
-        PolynomialMap
-
-        Raises
-        ------
-        ModelFormatError
-            Where the text is something else, cut short, or needs a newer release.
-        """
-        return read_map_json(text)
 
     def sensitivity(self, X: ArrayLike, *, signed: bool = False) -> Sensitivity:
         """Tell which columns move each coordinate, averaged over samples.

@@ -36,16 +36,7 @@ def write_sql(
     keep: Sequence[str],
 ) -> str:
     """Return the statement."""
-    if dialect not in DIALECTS:
-        raise ValueError(f"`dialect` must be one of {', '.join(map(repr, DIALECTS))}, got {dialect!r}.")
-    names = _check_names("columns", learned.column_names if columns is None else columns)
-    kept = _check_names("keep", keep)
-    if len(names) != learned.n_inputs:
-        raise ValueError(f"`columns` must name {learned.n_inputs} columns, got {len(names)}.")
-    outputs = [*kept, *learned.coordinate_names]
-    if len({name.casefold() for name in outputs}) != len(outputs):
-        raise ValueError(f"`keep` must hold different names, and none of {', '.join(learned.coordinate_names)}.")
-
+    names, kept = _check_parameters(learned, dialect, columns, keep)
     passed = [f"k{i}" for i in range(len(kept))]  # under names that cannot clash with ours
     through = [(name, name) for name in passed]
     source = _table(table)
@@ -89,6 +80,22 @@ def write_sql(
             copy=False,
         )
     return str(statement.sql(dialect=dialect, pretty=False, identify=True))
+
+
+def _check_parameters(
+    learned: PolynomialMap, dialect: str, columns: Sequence[str] | None, keep: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the names of the columns that are read, and of those that are kept."""
+    if dialect not in DIALECTS:
+        raise ValueError(f"`dialect` must be one of {', '.join(map(repr, DIALECTS))}, got {dialect!r}.")
+    names = _check_names("columns", learned.column_names if columns is None else columns)
+    kept = _check_names("keep", keep)
+    if len(names) != learned.n_inputs:
+        raise ValueError(f"`columns` must name {learned.n_inputs} columns, got {len(names)}.")
+    outputs = [*kept, *learned.coordinate_names]
+    if len({name.casefold() for name in outputs}) != len(outputs):
+        raise ValueError(f"`keep` must hold different names, and none of {', '.join(learned.coordinate_names)}.")
+    return names, kept
 
 
 def _check_names(parameter: str, names: Any) -> list[str]:
