@@ -108,7 +108,7 @@ def run_javascript(learned, X):
 def run_sympy(learned, X, expanded=False):
     expressions = learned.to_sympy(expanded=expanded)
     symbols = [sympy.Symbol(name, real=True) for name in learned.column_names]
-    function = sympy.lambdify(symbols, list(expressions), modules="math", cse=True)
+    function = sympy.lambdify(symbols, list(expressions), modules="math")
     return np.array([function(*row) for row in X.tolist()])
 
 

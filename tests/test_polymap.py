@@ -101,7 +101,7 @@ def test_repr_says_what_it_is():
         ({"scale": 0.0}, "`scale` must be above 0"),
         ({"scale": np.nan}, "`scale` must be a finite number >= 0"),
         ({"scale": None}, "`scale` must be a finite number >= 0"),
-        ({"shift": []}, "`shift` must not be empty"),
+        ({"shift": []}, "must not be empty"),
         ({"shift": [[0.0]]}, "`shift` must be a finite array of 1 dimension"),
         ({"coefficients": [[np.inf], [1.0]]}, "`coefficients` must be a finite array"),
         ({"coefficients": [[1.0]]}, r"`coefficients` must have shape \(2, 1\), got \(1, 1\)"),

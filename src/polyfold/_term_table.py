@@ -19,6 +19,7 @@ from polyfold._terms import (
     Term,
     TermBlock,
     block_polynomial,
+    check_tensor_size,
     check_term_count,
     keep_largest,
     project_polynomial,
@@ -219,6 +220,8 @@ def list_terms(learned: PolynomialMap, largest: int | None, centered: bool, samp
     basis = learned.basis if learned.axes is None else "kronecker"
     count = 1 + count_features(basis, learned.n_inputs, learned.degree)
     check_term_count(count, learned.n_inputs, largest)
+    if learned.axes is not None:
+        check_tensor_size(learned.n_axes, learned.degree, learned.n_outputs)
     if samples is not None and samples.shape[0] < 2:
         raise ValueError(f"X must have at least 2 samples, to tell how terms vary; got {samples.shape[0]}.")
     with np.errstate(all="ignore"):

@@ -57,6 +57,15 @@ def check_term_count(count: int, n_columns: int, largest: int | None) -> None:
         )
 
 
+def check_tensor_size(n_axes: int, degree: int, n_outputs: int) -> None:
+    """Check that the symmetric tensors of a map with principal axes can be held."""
+    if n_axes**degree * n_outputs > MAX_TENSOR:
+        raise ValueError(
+            f"Terms of degree {degree} in {n_axes} principal axes take a tensor of "
+            f"{n_axes**degree * n_outputs:,} entries, above the limit of {MAX_TENSOR:,}."
+        )
+
+
 def shift_polynomial(polynomial: Polynomial, shift: NDArray[np.float64]) -> Polynomial:
     """Rewrite a polynomial in ``z − shift`` as one in z: each product is multiplied out."""
     shifted: Polynomial = {}
@@ -131,11 +140,6 @@ def project_polynomial(polynomial: Polynomial, axes: NDArray[np.float64]) -> Ite
 def _build_tensor(polynomial: Polynomial, q: int, n_axes: int) -> NDArray[np.float64]:
     """Return the symmetric tensor of a homogeneous polynomial, coordinates last."""
     n_outputs = len(next(iter(polynomial.values())))
-    if n_axes**q * n_outputs > MAX_TENSOR:
-        raise ValueError(
-            f"Terms of degree {q} in {n_axes} principal axes take a tensor of {n_axes**q * n_outputs:,} entries, "
-            f"above the limit of {MAX_TENSOR:,}."
-        )
     tensor = np.zeros((n_axes,) * q + (n_outputs,))
     for factors, coefficients in polynomial.items():
         share = coefficients / count_orders(factors)
