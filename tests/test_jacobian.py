@@ -67,6 +67,7 @@ def test_jacobian_does_not_depend_on_the_batch(basis, n_inputs, monkeypatch):
     for i in range(50):
         np.testing.assert_array_equal(learned.jacobian(X[i : i + 1])[0], J[i])
     monkeypatch.setattr("polyfold._slopes.BLOCK_BYTES", 100)
+    monkeypatch.setattr("polyfold._slopes.PLAIN_BLOCK_BYTES", 100)
     np.testing.assert_array_equal(learned.jacobian(X), J)
     monkeypatch.setattr("polyfold._slopes.MANY_MULTIPLICATIONS", 0)
     np.testing.assert_array_equal(learned.jacobian(X), J)

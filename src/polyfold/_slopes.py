@@ -16,8 +16,11 @@ from polyfold._threads import share_blocks
 if TYPE_CHECKING:
     from polyfold.polymap import PolynomialMap
 
-#: Slopes of one block stay below about this many bytes.
+#: Slopes of one block stay below about this many bytes where there are temporaries of their size.
 BLOCK_BYTES = 2**21
+
+#: ... and below this many where there are none: threads that write to the same large page wait for each other.
+PLAIN_BLOCK_BYTES = 2**24
 
 #: From samples to slopes; says whether all of these are finite.
 Differentiate = Callable[[Any, NDArray[Any]], bool]
@@ -34,7 +37,7 @@ def differentiate_samples(learned: PolynomialMap, X: Any, slopes: NDArray[Any]) 
         with np.errstate(over="ignore", invalid="ignore"):
             finite.append(differentiate(X[rows], slopes[rows]))
 
-    blocks = row_slices(n_rows, row_bytes, BLOCK_BYTES)
+    blocks = row_slices(n_rows, row_bytes, PLAIN_BLOCK_BYTES if is_plain else BLOCK_BYTES)
     if slopes.size * learned.degree < MANY_MULTIPLICATIONS:
         for rows in blocks:
             differentiate_block(rows)
