@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def postgres(tmp_path_factory):
         if shutil.which("runuser") is None:
             pytest.skip("the server does not run as root, and there is no runuser to change that")
         for each in (folder, *folder.parents):
-            if each == Path("/tmp"):
+            if each == Path(tempfile.gettempdir()):
                 break
             each.chmod(0o755)
         shutil.chown(folder, "postgres")

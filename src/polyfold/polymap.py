@@ -15,12 +15,11 @@ from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
 from polyfold._keeping import KeepMethods
+from polyfold._reading import ReadMethods
 from polyfold._record import freeze, simplify, thaw
-from polyfold._sensitivity import Sensitivity, measure_sensitivity
 from polyfold._slopes import differentiate_samples
 from polyfold._sparse import is_sparse
-from polyfold._term_table import Terms, list_terms
-from polyfold._validation import check_boolean, check_choice, check_integer, check_nonnegative
+from polyfold._validation import check_choice, check_integer, check_nonnegative
 from polyfold.export import ExportMethods
 
 #: Rows evaluated at a time, so that no temporary is larger than about this many bytes.
@@ -28,7 +27,7 @@ BLOCK_BYTES = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class PolynomialMap(KeepMethods, ExportMethods):
+class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
     """An explicit polynomial map from columns to coordinates.
 
     A sample x goes to ``phi(axes.T @ (x - shift) / scale) @ coefficients + offset``, where phi lists the
@@ -302,52 +301,6 @@ class PolynomialMap(KeepMethods, ExportMethods):
         spanned = located if self.axes is None else located @ self.axes.T
         return np.asarray(spanned * self.scale + self.shift)
 
-    def terms(self, largest: int | None = None, *, centered: bool = False, X: ArrayLike | None = None) -> Terms:
-        """Write the map out as one polynomial of its columns, in their own units.
-
-        Parameters
-        ----------
-        largest : int, default=None
-            List only this many terms, the largest first: those with the largest coefficient, in any coordinate and
-            for columns in units of `scale`. None lists all, by degree, and is an error above 100,000 terms.
-        centered : bool, default=False
-            Write the polynomial in ``x - shift`` instead of x. It has the same values, and coefficients that do
-            not cancel where a column's mean dwarfs its spread.
-        X : array-like of shape (n_samples, n_inputs), default=None
-            Samples over which shares of variance are taken. None takes them over normal samples with the mean and
-            the covariance of the training ones, as far as the map holds them.
-
-        Returns
-        -------
-        Terms
-            A sequence of terms, each a tuple `columns` of the positions of the columns that are multiplied (empty
-            for the constant) and an array `coefficients` with one entry per coordinate. It prints as a table
-            (monomial, coefficients, shares of variance), ``to_pandas()`` makes it a data frame, and
-            ``formula(largest=6, digits=3)`` writes the terms that matter in a line for each coordinate.
-
-        Examples
-        --------
-        >>> from polyfold import PolynomialMap
-        >>> line = PolynomialMap(shift=[1.0, 0.0], scale=2.0, basis="hadamard", degree=1,
-        ...                      coefficients=[[3.0], [4.0]], offset=[0.5])
-        >>> for columns, coefficients in line.terms():
-        ...     print(columns, coefficients)
-        () [-1.]
-        (0,) [1.5]
-        (1,) [2.]
-        >>> print(line.terms().formula())
-        y0 = 2·x1 + 1.5·x0 − 1
-        >>> line.terms(X=[[0.0, 1.0], [4.0, 1.0], [2.0, 3.0]])
-        monomial   y0  share of y0
-        1          -1            0
-        x0        1.5       0.6279
-        x1          2       0.3721
-        """
-        if largest is not None:
-            check_integer("largest", largest, 1)
-        check_boolean("centered", centered)
-        return list_terms(self, largest, centered, None if X is None else self._check_samples(X))
-
     def _row_slices(self, X: Any) -> list[slice]:
         row_bytes = 8 * (X.nnz // max(X.shape[0], 1) + self.n_axes) if is_sparse(X) else 8 * self.n_inputs
         return row_slices(X.shape[0], row_bytes, BLOCK_BYTES)
@@ -380,37 +333,6 @@ class PolynomialMap(KeepMethods, ExportMethods):
                 else:
                     squares[rows] = np.square(scaled - origin).sum(axis=1)
         return located, squares
-
-    def sensitivity(self, X: ArrayLike, *, signed: bool = False) -> Sensitivity:
-        """Tell which columns move each coordinate, averaged over samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_inputs)
-            At least two samples.
-        signed : bool, default=False
-            Average the slopes themselves, so that what goes up here and down there cancels, instead of their root
-            mean square.
-
-        Returns
-        -------
-        Sensitivity
-            A table with a row for each column and a value for each coordinate: how much that moves when the column
-            moves by its standard deviation over X and all others stay. ``largest(n)`` picks those that move most;
-            ``images(shape)`` lays the values out as pixels, to be drawn with 0 in the middle where signed.
-
-        Examples
-        --------
-        >>> from polyfold import PolynomialMap
-        >>> line = PolynomialMap(shift=[1.0, 0.0], scale=2.0, basis="hadamard", degree=1, columns=["a", "b"],
-        ...                      coefficients=[[3.0], [4.0]], offset=[0.5])
-        >>> line.sensitivity([[0.0, 1.0], [4.0, 1.0]])
-        column  y0
-        a        3
-        b        0
-        """
-        check_boolean("signed", signed)
-        return measure_sensitivity(self, self._check_samples(X), signed)
 
     def align_to(self, other: PolynomialMap, X: ArrayLike) -> PolynomialMap:
         """Turn, mirror, scale and move the coordinates so that they agree with those of an earlier map.
