@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
+from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
@@ -37,12 +39,41 @@ def renumber(samples: NDArray[np.intp], n_samples: int) -> tuple[NDArray[np.intp
     return members[:n_members], positions
 
 
-def show_progress(steps: Iterable[Step], total: int, description: str, verbose: int) -> Iterable[Step]:
+#: Seconds by stage, while someone wants to know; None within a stage, whose parts are not counted twice.
+_stage_seconds: ContextVar[dict[str, float] | None] = ContextVar("stage_seconds", default=None)
+
+
+@contextmanager
+def time_stages() -> Iterator[dict[str, float]]:
+    """Fill a dictionary with the seconds that each stage takes of the fits that are made meanwhile."""
+    seconds: dict[str, float] = {}
+    token = _stage_seconds.set(seconds)
+    try:
+        yield seconds
+    finally:
+        _stage_seconds.reset(token)
+
+
+@contextmanager
+def _time_stage(description: str) -> Iterator[None]:
+    seconds = _stage_seconds.get()
+    if seconds is None:
+        yield
+        return
+    token, start = _stage_seconds.set(None), perf_counter()
+    try:
+        yield
+    finally:
+        seconds[description] = seconds.get(description, 0.0) + perf_counter() - start
+        _stage_seconds.reset(token)
+
+
+def show_progress(steps: Iterable[Step], total: int, description: str, verbose: int) -> Iterator[Step]:
     """Pass `steps` through, with a bar on standard error where `verbose` asks for one."""
     from tqdm import tqdm
 
-    bar: Iterable[Step] = tqdm(steps, total=total, desc=description, disable=not verbose)
-    return bar
+    with _time_stage(description):
+        yield from tqdm(steps, total=total, desc=description, disable=not verbose)
 
 
 @contextmanager
@@ -50,7 +81,7 @@ def show_stage(description: str, verbose: int) -> Iterator[None]:
     """Show on standard error, where `verbose` asks for it, that a stage is under way and when it is done."""
     from tqdm import tqdm
 
-    with tqdm(total=1, desc=description, disable=not verbose) as bar:
+    with _time_stage(description), tqdm(total=1, desc=description, disable=not verbose) as bar:
         yield
         bar.update()
 

@@ -54,7 +54,8 @@ def solve_local(
     folds = build_gram_folds(graph, X, basis, n_jobs=n_jobs, verbose=verbose)
     gram = sum_folds(folds)
     mean, B = gram.measure_spread(center=center)
-    whitening = whiten(B, basis.T_inverse, n_components)
+    with show_stage("whitening", verbose):
+        whitening = whiten(B, basis.T_inverse, n_components)
     lengths = None
     if orthogonal:
         coefficients, alpha = basis.T @ whitening.W, 0.0
@@ -77,7 +78,8 @@ def solve_local(
         with show_stage("coordinates", verbose):
             directions, selection = _choose_directions(solve, X, basis, n_components, whitening.rank, n_jobs)
     else:
-        directions, selection = solve(n_components), Selection(np.arange(n_components), n_components)
+        with show_stage("eigenvectors", verbose):
+            directions, selection = solve(n_components), Selection(np.arange(n_components), n_components)
     kept = selection.kept
     rated, best = curve, curve.best
     if kept[-1] >= n_components and not is_signed:

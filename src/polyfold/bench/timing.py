@@ -8,10 +8,23 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from polyfold._blocks import time_stages
+
+__all__ = [
+    "describe_machine",
+    "measure_peak",
+    "read_peak",
+    "run_script",
+    "time_import",
+    "time_once",
+    "time_side_by_side",
+    "time_stages",
+]
 
 #: Threads of linear algebra spin for a while after their work is done. So long is waited before each measurement.
 PAUSE = 0.06
@@ -27,7 +40,7 @@ SHORT_SECONDS = 0.01
 LONG_SECONDS = 0.5
 
 
-def time_side_by_side(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+def time_side_by_side(functions: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
     """Return the best seconds per call of each function; they take turns, so that noise meets all alike."""
     best = {}
     for name, function in functions.items():

@@ -1,0 +1,95 @@
+"""A sentence of the paper, how it is judged by the tables of a run, and the words of the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold.experiments.methods import OURS, PAPER
+from polyfold.experiments.outcome import Table
+
+Tables = dict[str, Table]
+
+#: An embedding with at most this residual variance is unfolded.
+UNFOLDED = 0.1
+
+#: A quantity is recovered where its R² on unseen images is at least this.
+RECOVERED = 0.5
+
+#: Costs within this factor are similar; within this, almost the same; a cost is much lower beyond the last.
+SIMILAR, SAME, MUCH = 3.0, 1.5, 10.0
+
+#: What takes at least this share of another's time is not clearly faster.
+FASTER = 0.8
+
+#: Exponents above this are nearer to 2 than to 1.
+QUADRATIC = 1.5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a sentence holds, the figures that say so, and why where it does not."""
+
+    holds: bool
+    evidence: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that a run can judge.
+
+    Attributes
+    ----------
+    section, sentence : str
+    needs : tuple of str
+        Tables that it is judged by.
+    drawing : str
+        The figure to look at.
+    judge : callable
+    """
+
+    section: str
+    sentence: str
+    needs: tuple[str, ...]
+    drawing: str
+    judge: Callable[[Tables], Verdict]
+
+
+def compare_draws(table: Table, rivals: Iterable[str], column: str = "residual_variance", **where: Any) -> str:
+    """Say on how many draws the published form is below all rivals."""
+    ours, best = _pair_draws(table, rivals, column, **where)
+    return f"{np.count_nonzero(ours < best)} of {len(ours)}"
+
+
+def is_best(table: Table, rivals: Iterable[str], column: str = "residual_variance", **where: Any) -> bool:
+    """Say whether the published form is below all rivals on every draw."""
+    ours, best = _pair_draws(table, rivals, column, **where)
+    return bool((ours < best).all())
+
+
+def _pair_draws(
+    table: Table, rivals: Iterable[str], column: str, **where: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    ours = table.select(column, method=PAPER, **where)
+    return ours, np.min([table.select(column, method=each, **where) for each in rivals], axis=0)
+
+
+def tell_medians(table: Table, names: Iterable[str], column: str = "residual_variance", **where: Any) -> str:
+    """Write the median of each method."""
+    return ", ".join(f"{name} {np.median(table.select(column, method=name, **where)):.3g}" for name in names)
+
+
+def read_time(table: Table, method: str, **where: Any) -> float:
+    """Return the seconds for the largest number of located samples."""
+    largest = table.select("located", method=method, **where).max()
+    return float(table.select("seconds", method=method, located=largest, **where)[0])
+
+
+def list_names(*names: str) -> list[str]:
+    """Return the published form, polyfold's, and others."""
+    return [PAPER, OURS, *names]
