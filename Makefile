@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-databases check lint types slow bench bench-guard format clean
+.PHONY: help demo reproduce test test-databases check lint types slow bench bench-guard format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,9 +29,14 @@ demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map hand
 	$(BIN)/python examples/real_data.py
 	@echo
 	$(BIN)/python examples/artefact.py
+	@echo
+	@echo 'Next, the experiments of the paper with a report: make reproduce ARGS=--quick (two minutes), or make reproduce'
+
+reproduce: $(INSTALLED)-plot ## every experiment of the paper, with a report; ARGS=--quick takes two minutes, all twenty
+	$(BIN)/polyfold reproduce --out reproduce_output $(ARGS)
 
 test: $(INSTALLED)-test ## the whole test suite
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-databases: $(INSTALLED)-test $(INSTALLED)-databases ## the SQL of maps in PostgreSQL and Spark, where they are installed
 	$(BIN)/python -m pytest -m databases -rs
@@ -59,5 +64,5 @@ format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist demo_output bench_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output bench_output reproduce_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -121,9 +121,14 @@ def orient_axes(learned: PolynomialMap, center: NDArray[np.float64], dtype: Any)
     return Projection(np.ascontiguousarray(axes.T, dtype=kind), origin, rest, unit, unit / scale)
 
 
+def has_plain_powers(learned: PolynomialMap) -> bool:
+    """Say whether the map is a sum of powers of its columns, as every linear one is."""
+    return (learned.basis == "hadamard" or learned.degree == 1) and learned.axes is None
+
+
 def plan_placement(learned: PolynomialMap, dtype: Any) -> Place:
     """Return the function that places samples of this type: float32, or float64 for all others."""
-    if learned.basis == "hadamard" and learned.axes is None:
+    if has_plain_powers(learned):
         return _plan_powers(learned, dtype)
     return _plan_monomials(learned, dtype)
 

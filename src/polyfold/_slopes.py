@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from polyfold._basis import build_basis
 from polyfold._blocks import row_slices
-from polyfold._evaluation import FEW_COEFFICIENTS, MANY_MULTIPLICATIONS, choose_unit, convert
+from polyfold._evaluation import (
+    FEW_COEFFICIENTS,
+    MANY_MULTIPLICATIONS,
+    choose_unit,
+    convert,
+    has_plain_powers,
+)
 from polyfold._threads import share_blocks
 
 if TYPE_CHECKING:
@@ -28,7 +34,7 @@ Differentiate = Callable[[Any, NDArray[Any]], bool]
 
 def differentiate_samples(learned: PolynomialMap, X: Any, slopes: NDArray[Any]) -> bool:
     """Write the slopes of samples, on as many threads as are worth it, and say whether all are finite."""
-    is_plain = learned.basis == "hadamard" and learned.axes is None
+    is_plain = has_plain_powers(learned)
     differentiate = (_plan_powers if is_plain else _plan_monomials)(learned)
     n_rows, row_bytes = len(slopes), 8 * learned.n_outputs * learned.n_inputs
     finite = []

@@ -58,7 +58,7 @@ def reproduce(
             for table in outcome.tables:
                 table.write(out / "tables")
             for drawing in outcome.drawings:
-                drawing.write(out / "figures")
+                drawing.write(out / "figures", dpi=110 if plan.quick else 150)
             outcomes.append(outcome)
             say(f"{number}/{len(chosen)} {outcome.title}: {perf_counter() - start:.0f} s")
             for each in outcome.left_out:

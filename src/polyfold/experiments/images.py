@@ -14,7 +14,7 @@ from polyfold.experiments.image_facts import measure_balance, measure_zeros, pre
 from polyfold.experiments.methods import OURS, PAPER
 from polyfold.experiments.outcome import Drawing, Outcome, Row, Table, tabulate
 from polyfold.experiments.plan import Plan
-from polyfold.experiments.style import draw_bars, make_axes, make_canvas
+from polyfold.experiments.style import add_legend, draw_bars, make_axes, make_canvas
 from polyfold.experiments.thumbnails import draw_thumbnails
 from polyfold.experiments.timing import draw_times, time_locating
 from polyfold.metrics import trustworthiness
@@ -106,7 +106,7 @@ ALBUMS = {
         {PAPER: None, OURS: None, "ONPP": None, "KE": None, "Isomap map": None},
         (PAPER, OURS, "ONPP", "KE"),
         "gray_r",
-        10,
+        6,
     ),
     "Isomap faces": Album(
         load_poses,
@@ -153,9 +153,7 @@ def run(plan: Plan) -> Outcome:
         "of other graphs."
     )
     if plan.quick:
-        text += (
-            f" In the quick form at most {QUICK_TRAINING} images are learned from, and faces at half their size."
-        )
+        text += f" In the quick form at most {QUICK_TRAINING} images are learned from, at half their size."
     title = "Learning image manifolds (Section 5.3)"
     if not recovered:
         return Outcome(title, text, [], [], left_out)
@@ -185,7 +183,7 @@ def embed(plan: Plan, name: str, album: Album, seed: int) -> tuple[list[Row], li
     order = np.random.default_rng(seed).permutation(len(images))
     n_train = min(album.n_train, QUICK_TRAINING) if plan.quick else album.n_train
     train, unseen = order[:n_train], order[n_train : n_train + album.n_unseen]
-    X = flatten(shrink(images) if plan.quick and images.shape[1] > 16 else images)
+    X = flatten(shrink(images) if plan.quick else images)
     models = {
         each: plan.fit(each, X[train], k or album.n_neighbors, album.n_components)
         for each, k in album.methods.items()
@@ -270,11 +268,7 @@ def draw_recovery(table: Table) -> Drawing:
         panel.axhline(0, color="black", linewidth=0.8)
         panel.set_title(each)
         panel.set_ylim(-0.5, 1.0)
-    handles: dict[str, Any] = {}
-    for panel in axes:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    canvas.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=len(handles))
+    add_legend(canvas, axes)
     caption = (
         "What the coordinates tell of unseen images: R² of each quantity, predicted from the nearest training "
         "images in "
@@ -290,5 +284,5 @@ def draw_all_times(seconds: Table) -> Drawing:
     for panel, each in zip(axes[0], sets, strict=True):
         draw_times(panel, seconds, set=each)
         panel.set(xlabel="located images", title=each)
-        panel.legend(fontsize=7.5)
+    add_legend(canvas, axes)
     return Drawing("images_times", "Time of locating images against their number.", canvas)

@@ -145,7 +145,8 @@ def draw_case(
 ) -> Drawing:
     """Draw training data, time, and where each method puts the located samples."""
     canvas = make_canvas(10.8, 5.2)
-    above, below = np.ravel(canvas.subfigures(2, 1)).tolist()
+    figures: Any = canvas.subfigures(2, 1)
+    above, below = figures
     grid = above.add_gridspec(1, 5, width_ratios=(1, 1, 1.6, 0.65, 0.35))
     draw_space(above, grid[0], X[train], Z[train, 0], "X: 1,000 for training")
     draw_plane(above.add_subplot(grid[1]), Z[train], Z[train, 0], "Z: their coordinates")

@@ -58,14 +58,12 @@ class Table:
             groups.setdefault(tuple(row[key] for key in keys), []).append(row)
         return groups
 
-    def write(self, folder: Path) -> Path:
+    def write(self, folder: Path) -> None:
         """Write the table as CSV."""
-        path = folder / f"{self.name}.csv"
-        with path.open("w", newline="") as file:
+        with (folder / f"{self.name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(self.columns)
             writer.writerows([show_value(value, 6) for value in row.values()] for row in self.rows)
-        return path
 
 
 def show_value(value: Any, digits: int = 3) -> str:
@@ -109,13 +107,11 @@ class Drawing:
     caption: str
     canvas: Any
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, folder: Path, dpi: int = 150) -> None:
         """Write the figure, for the screen and for print."""
-        paths = [folder / f"{self.name}.png", folder / f"{self.name}.svg"]
-        self.canvas.savefig(paths[0], dpi=150)
+        self.canvas.savefig(folder / f"{self.name}.png", dpi=dpi)
         self.canvas.set_layout_engine("none")  # found once, and kept
-        self.canvas.savefig(paths[1], dpi=150, metadata={"Date": None})
-        return paths
+        self.canvas.savefig(folder / f"{self.name}.svg", dpi=dpi, metadata={"Date": None})
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,9 @@ STAGES = {
     "weights and Gram matrices": ("Gram pair",),
     "eigenproblem": ("whitening", "eigenvectors"),
     "folds (held-out objective)": ("ridge",),
+    "domain": ("domain and way back",),
 }
-STAGE_COLOURS = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#CC79A7", "0.6")
+STAGE_COLOURS = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#CC79A7", "#009E73", "0.6")
 
 
 def run(plan: Plan) -> Outcome:
@@ -76,7 +77,7 @@ def run(plan: Plan) -> Outcome:
 def vary(plan: Plan, what: str, values: tuple[float, ...]) -> Table:
     """Return the residual variance of unseen samples for each value of k or p."""
     rows: list[Row] = []
-    steps = [(surface, seed) for surface in SURFACES for seed in plan.list_seeds(full=10, quick=2)]
+    steps = [(surface, seed) for surface in SURFACES for seed in plan.list_seeds(full=10, quick=1)]
     for surface, seed in plan.track(steps, f"parameters: {what}"):
         make = SURFACES[surface]
         X, Z = make(N_SAMPLES, random_state=seed)
@@ -176,7 +177,7 @@ def vary_bandwidth(plan: Plan) -> Table:
         unseen, truth = make_swiss_roll(N_SAMPLES, random_state=10_000 + seed)
         learned = LocallyLinearEmbedding(n_neighbors=N_NEIGHBORS, random_state=0).fit_transform(X)
         typical = float(np.median(pdist(X)))
-        for ratio in (*BANDWIDTHS, "auto"):
+        for ratio in (*(BANDWIDTHS[1::2] if plan.quick else BANDWIDTHS), "auto"):
             bandwidth = "auto" if isinstance(ratio, str) else ratio * typical
             model = plan.listen("KE", KernelExtrapolation("precomputed", bandwidth=bandwidth), X, learned)
             row = {"seed": seed, "choice": "auto" if ratio == "auto" else "given"}
@@ -186,29 +187,38 @@ def vary_bandwidth(plan: Plan) -> Table:
 
 
 def draw_variation(table: Table, what: str, label: str) -> Drawing:
-    """Draw residual variance against a parameter, for each surface."""
-    canvas, axes = make_axes(1, len(SURFACES), 3.5, 3.4)
-    for panel, surface in zip(axes[0], SURFACES, strict=True):
-        values = table.list_values(what, surface=surface)
-        seeds = table.list_values("seed")
-        found = {
-            name: np.array(
-                [table.select("residual_variance", surface=surface, method=name, seed=seed) for seed in seeds]
-            )
-            for name in table.list_values("method")
-        }
-        draw_curves(panel, [name for name in found if name in METHODS], values, found, band=True)
-        if BEST in found:
-            panel.plot(values, np.median(found[BEST], axis=0), ":", color="0.3", linewidth=1.4, label=BEST)
-        panel.set(yscale="log", xlabel=label, title=surface, ylim=(1e-5, 1))
-    axes[0, 0].set_ylabel("residual variance, unseen")
+    """Draw residual variance and spread against a parameter, for each surface."""
+    canvas, axes = make_axes(2, len(SURFACES), 3.5, 2.9, sharex=True)
+    rows = {"residual_variance": "residual variance, unseen", "unseen_spread": "spread, unseen over training"}
+    for line, (column, name) in zip(axes, rows.items(), strict=True):
+        for panel, surface in zip(line, SURFACES, strict=True):
+            draw_panel(panel, table, surface, what, column)
+        line[0].set_ylabel(name)
+    for above, below, surface in zip(*axes, SURFACES, strict=True):
+        above.set(yscale="log", ylim=(1e-5, 1), title=surface)
+        below.set(yscale="log", xlabel=label)
+        below.axhline(1, color="black", linewidth=0.8, linestyle=":")
     add_legend(canvas, axes[0, 0])
     caption = (
-        f"Residual variance of unseen samples against {label.split(',')[0]}: median and range of the draws; what "
-        "is "
-        "below 0.00001 is not drawn."
+        f"Unseen samples against {label.split(',')[0]}: above the residual variance (what is below 0.00001 is not "
+        "drawn), below the spread of their coordinates over that of the training samples, 1 being right; median "
+        "and "
+        "range of the draws."
     )
     return Drawing(table.name, caption, canvas)
+
+
+def draw_panel(panel: Any, table: Table, surface: str, what: str, column: str) -> None:
+    """Draw one figure of one surface against a parameter."""
+    values, seeds = table.list_values(what, surface=surface), table.list_values("seed")
+    found = {
+        name: np.array([table.select(column, surface=surface, method=name, seed=seed) for seed in seeds])
+        for name in table.list_values("method")
+    }
+    draw_curves(panel, [name for name in found if name in METHODS], values, found, band=True)
+    if BEST in found and column == "residual_variance":
+        panel.plot(values, np.median(found[BEST], axis=0), ":", color="0.3", linewidth=1.4, label=BEST)
+    panel.set_xticks(values, [f"{value:g}" for value in values])
 
 
 def draw_stages(table: Table) -> Drawing:
@@ -229,7 +239,7 @@ def draw_stages(table: Table) -> Drawing:
             panel.grid(axis="y", alpha=0.25, linewidth=0.5)
             panel.set_axisbelow(True)
         line[0].set_ylabel("milliseconds")
-    add_legend(canvas, axes[0, 0], 3)
+    add_legend(canvas, axes[0, 0], 4)
     caption = (
         "Stages of a fit against N (3 columns, p = 2), n (2,000 samples, p = 2) and p (2,000 samples of 6 "
         "columns), for "

@@ -115,6 +115,11 @@ def draw_bars(axes: Any, groups: Sequence[str], values: dict[str, NDArray[Any]],
 
 
 def add_legend(canvas: Figure, axes: Any, n_columns: int | None = None) -> None:
-    """Put one legend for all panels below them."""
-    handles, labels = axes.get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside lower center", ncols=n_columns or len(labels))
+    """Put one legend for all panels below them, each name once."""
+    handles: dict[str, Any] = {}
+    for panel in np.ravel(axes):
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    canvas.legend(
+        list(handles.values()), list(handles), loc="outside lower center", ncols=n_columns or len(handles)
+    )

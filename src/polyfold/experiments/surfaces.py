@@ -30,7 +30,7 @@ N_SAMPLES, N_NEIGHBORS = 1000, 10
 
 def run(plan: Plan) -> Outcome:
     """Embed three surfaces by five methods."""
-    seeds = plan.list_seeds(full=20, quick=4)
+    seeds = plan.list_seeds(full=20, quick=3)
     rows, drawings = [], []
     for surface, make in SURFACES.items():
         for seed in plan.track(seeds, f"surfaces: {surface}"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
 
 #: Height of a panel over its width.
@@ -39,8 +40,8 @@ def draw_thumbnails(
     cells = choose_cells((inside - low) / (high - low) * n_cells, n_cells)
     centres = low + (cells + 0.5) / n_cells * (high - low)
     axes.scatter(*dots.T, s=3, color="0.72", linewidths=0, rasterized=True, zorder=1)
-    for centre, place in zip(centres, inside, strict=True):
-        axes.plot(*zip(place, centre, strict=True), color=colour, linewidth=0.6, zorder=2)
+    lines = LineCollection(list(np.stack([inside, centres], axis=1)), colors=colour, linewidths=0.6, zorder=2)
+    axes.add_collection(lines, autolim=False)
     box = (low[0], high[0], low[1], high[1])
     axes.imshow(
         lay_out(images, cells, n_cells), cmap=shades, extent=box, aspect="auto", zorder=3, interpolation="nearest"

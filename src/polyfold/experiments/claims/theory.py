@@ -38,7 +38,7 @@ def judge_eigenproblem(tables: Tables) -> Verdict:
         shares = {
             key.removesuffix(", %"): value
             for key, value in row.items()
-            if key.endswith("%") and "folds" not in key and "rest" not in key
+            if key.endswith("%") and not key.startswith(("folds", "domain", "the rest"))
         }
         longest = max(shares, key=lambda stage: shares[stage])
         leads.append(longest == "eigenproblem")

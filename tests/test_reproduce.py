@@ -1,0 +1,395 @@
+"""`polyfold reproduce`: the quick form from end to end, and what its tables must say."""
+
+import ast
+import csv
+import os
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import image_sets
+import polyfold
+from image_sets import needs
+from polyfold import experiments
+from polyfold.cli import app
+from polyfold.experiments import Plan, reproduce
+from polyfold.experiments.claims import CLAIMS, judge_claims
+from polyfold.experiments.methods import OURS, PAPER
+from polyfold.experiments.outcome import Outcome, Table, collect_tables
+
+# One process runs the quick form, for all tests that read what it wrote.
+pytestmark = pytest.mark.xdist_group("reproduce")
+
+SOURCE = Path(polyfold.__file__).parent / "experiments"
+ROLLS = ("SwissRoll", "SwissHole")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """The folder that the quick form wrote."""
+    out = tmp_path_factory.mktemp("quick") / "new"
+    with_images = ["--data", image_sets.FOLDER] if os.environ.get("POLYFOLD_DATA") else []
+    shown = run("--quick", "--out", out, *with_images)
+    assert shown.exit_code == 0, shown.output
+    return out
+
+
+def read(folder, name):
+    with (folder / "tables" / f"{name}.csv").open(newline="") as file:
+        rows = [{key: parse(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    return Table(name, "", rows)
+
+
+def parse(text):
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text or None
+
+
+@pytest.fixture(scope="module")
+def tables(quick):
+    return {path.stem: read(quick, path.stem) for path in (quick / "tables").glob("*.csv")}
+
+
+@pytest.mark.parametrize("surface", ROLLS)
+def test_rolls_are_unfolded_by_polynomials_alone_on_every_draw(tables, surface):
+    rho = {
+        name: tables["surfaces"].select("residual_variance", surface=surface, method=name)
+        for name in (PAPER, OURS, "LLE", "NPP", "ONPP")
+    }
+    assert max(rho[PAPER].max(), rho[OURS].max()) < 0.02
+    assert (rho["LLE"] > 2 * np.maximum(rho[PAPER], rho[OURS])).all()
+    assert (np.minimum(rho["NPP"], rho["ONPP"]) > np.maximum(rho["LLE"], 0.4)).all()
+
+
+def test_the_gaussian_is_unfolded_by_all_but_onpp(tables):
+    table = tables["surfaces"]
+    rho = {n: table.select("residual_variance", surface="Gaussian", method=n) for n in table.list_values("method")}
+    worst = rho.pop("ONPP")
+    assert all((found < worst).all() and found.max() < 0.05 for found in rho.values())
+
+
+@pytest.mark.parametrize("case", ["even", "random", "random, many"])
+def test_located_samples_are_ordered_by_method(tables, case):
+    n = 10_000 if case == "random, many" else 1000
+    rho = {
+        name: tables["locating"].select("residual_variance", case=case, method=name, located=n)
+        for name in (PAPER, OURS, "KE", "NPP", "ONPP")
+    }
+    assert max(rho[PAPER].max(), rho[OURS].max()) < 0.02 < rho["KE"].min()
+    assert (rho["KE"] < np.minimum(rho["NPP"], rho["ONPP"])).all()
+    assert tables["locating"].list_values("located", case=case)[-1] == n
+
+
+def test_maps_keep_little_and_place_each_sample_alone(tables):
+    table = tables["locating_kept"]
+    for name in (PAPER, OURS, "NPP", "ONPP"):
+        assert table.select("kilobytes", method=name) < 5 < table.select("kilobytes", method="KE")
+        assert table.select("alone_against_batch", method=name) == 0
+
+
+def test_more_neighbours_reach_across_the_turns_of_a_roll(tables):
+    for surface in ROLLS:
+        few, many = (
+            tables["parameters_neighbors"].select("residual_variance", surface=surface, method=OURS, percent=p)
+            for p in (1, 4)
+        )
+        assert (few < 0.02).all()
+        assert (many > 0.3).all()
+
+
+def test_a_higher_degree_could_follow_the_rolls_better(tables):
+    for surface in ROLLS:
+        found = [
+            tables["parameters_degree"].select(
+                "residual_variance", surface=surface, method="best polynomial", degree=p
+            )
+            for p in (1, 2, 3, 4)
+        ]
+        assert all((after < before / 10).all() for before, after in pairwise(found))
+
+
+def test_stages_make_up_the_time_of_a_fit(tables):
+    groups = tables["parameters_stages_times"].group("method", "grows", "size")
+    assert len(groups) == 18
+    for rows in groups.values():
+        seconds = {row["stage"]: row["seconds"] for row in rows}
+        whole = seconds.pop("all")
+        assert all(each >= 0 for each in seconds.values())
+        assert sum(seconds.values()) <= 1.001 * whole
+        assert seconds["neighbours"] > 0
+        assert seconds["eigenproblem"] > 0
+
+
+def test_the_bandwidth_decides_what_kernel_extrapolation_gives(tables):
+    table = tables["parameters_bandwidth"]
+    given, chosen = (table.select("residual_variance", choice=each) for each in ("given", "auto"))
+    assert given.max() > 2 * given.min()
+    assert chosen.max() < 1.2 * given.min()
+
+
+def test_turning_the_roll_fails_pure_powers_only(tables):
+    table = tables["beyond_turned"]
+    turned = [row for row in table.rows if row["angle"] >= 30 and row["angle"] % 90]
+    assert min(row["residual_variance"] for row in turned if row["method"] == PAPER) > 0.1
+    ours = {angle: table.select("residual_variance", method=OURS, angle=angle) for angle in (0, 30, 60)}
+    assert max(found.max() for found in ours.values()) < 0.02
+    np.testing.assert_allclose(ours[30], ours[0], rtol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "where"), [("beyond_strips", {"turns": 3}), ("beyond_twin_peaks", {})])
+def test_independent_coordinates_are_found_where_the_smallest_repeat(tables, name, where):
+    smallest, independent = (
+        tables[name].select("residual_variance", method=method, **where)
+        for method in ("NPPE, smallest eigenvalues", OURS)
+    )
+    assert smallest.min() > 0.4
+    assert independent.max() < 0.1
+
+
+def test_the_chosen_ridge_is_better_on_held_out_samples(tables):
+    table = tables["beyond_ridge"]
+    for digit in table.list_values("digit"):
+        given = table.select("held_out_objective", digit=digit, choice="given")
+        chosen = table.select("held_out_objective", digit=digit, choice="auto")[0]
+        assert chosen <= given.min() * 1.0001
+        assert given[0] > 2 * chosen
+
+
+@needs("usps")
+def test_zeros_show_their_slant_and_not_their_aspect(tables):
+    found = {
+        what: tables["images"].select("r2_neighbours", set="usps-0", what=what, method=OURS)
+        for what in ("stroke width", "aspect", "slant")
+    }
+    assert found["slant"].min() > 0.7 > found["stroke width"].max()
+    assert found["aspect"].max() < 0.3
+
+
+@needs("frey")
+def test_faces_show_their_turning(tables):
+    table = tables["images"]
+    assert table.select("r2_neighbours", set="lleface", method=OURS).min() > 0.6
+    assert table.select("r2_affine", set="lleface", method="20 principal axes").min() > 0.9
+
+
+@needs("isomap")
+def test_the_map_of_isomap_recovers_light_pan_and_tilt(tables):
+    table = tables["images"]
+    for what in ("light", "pan", "tilt"):
+        assert table.select("r2_affine", set="Isomap faces", what=what, method="Isomap map").min() > 0.6
+
+
+def test_claims_are_judged_with_figures(quick, tables):
+    text = (quick / "claims.md").read_text()
+    verdicts = re.findall(r"^\*\*(Holds|Does not hold|Not judged)\.\*\* (.*)$", text, flags=re.MULTILINE)
+    assert len(verdicts) == len(CLAIMS) >= 15
+    judged = [evidence for verdict, evidence in verdicts if verdict != "Not judged"]
+    assert len(judged) >= 15
+    assert all(re.search(r"\d", evidence) for evidence in judged)
+    assert {claim.section for claim in CLAIMS} == {"Abstract", "1", "4.2", "4.3", "5", "5.1", "5.2", "5.3"}
+    for quote in ("even the LLE method itself", "except for ONPP on Gaussian", "much lower time cost than KE"):
+        assert quote in text
+    # What holds on any machine.
+    stated = {each.claim.sentence: each.verdict for each in judge_claims(tables)}
+    for part, verdict in {
+        "this linearity assumption": "holds",
+        "except for ONPP on Gaussian": "does not hold",
+        "(random samples)": "holds",
+        "stable around this number": "does not hold",
+        "a better approximation": "holds",
+    }.items():
+        [found] = [value for sentence, value in stated.items() if part in sentence]
+        assert found == verdict, part
+
+
+def test_every_claim_can_be_found_true_and_false(tables):
+    """Figures that are changed at random change each verdict: none is fixed beforehand."""
+    missing = {need.split(":")[0] for claim in CLAIMS for need in claim.needs} - set(tables)
+    seen = {
+        claim.sentence: set() for claim in CLAIMS if not missing & {need.split(":")[0] for need in claim.needs}
+    }
+    random = np.random.default_rng(0)
+    for _ in range(400):
+        spoilt = {name: spoil(table, random) for name, table in tables.items()}
+        for each in judge_claims(spoilt):
+            if each.verdict != "not judged":
+                seen[each.claim.sentence].add(each.verdict)
+    fixed = {sentence: verdicts for sentence, verdicts in seen.items() if len(verdicts) < 2}
+    assert not fixed
+
+
+SPOILT = {
+    "residual_variance", "residual_variance_of_distances", "trustworthiness", "seconds", "measured", "kilobytes",
+    "alone_against_batch", "r2_neighbours", "features", "two Gram matrices, GB",
+}  # fmt: skip
+
+
+def spoil(table, random):
+    """Multiply figures by a factor of their own for each method, surface, degree and so on."""
+    factors = {}
+    strength = random.choice([0.0, 1.0, 3.0, 8.0])
+
+    def change(row, key, value):
+        kind = (key, *(row.get(c) for c in ("method", "surface", "degree", "percent", "graph", "grows", "stage",
+                                            "bandwidth", "located", "what", "size", "columns n")))  # fmt: skip
+        return value * factors.setdefault(kind, np.exp(strength * random.normal()))
+
+    rows = []
+    for row in table.rows:
+        new = dict(row)
+        for key, value in row.items():
+            if isinstance(value, int | float) and (key in SPOILT or key.endswith("%")):
+                new[key] = change(row, key, abs(value) + 1e-6 if key != "r2_neighbours" else abs(value) + 0.01)
+        rows.append(new)
+    return Table(table.name, table.caption, rows)
+
+
+class Page(HTMLParser):
+    """Collects tags, and checks that they are closed in order."""
+
+    VOID = frozenset({"meta", "img", "br"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.found = [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_report_opens_offline_and_holds_every_figure(quick):
+    page = Page((quick / "report.html").read_text())
+    pictures = [attributes["src"] for tag, attributes in page.found if tag == "img"]
+    drawn = sorted(path.stem for path in (quick / "figures").glob("*.png"))
+    assert len(pictures) == len(drawn) >= 16
+    assert drawn == sorted(path.stem for path in (quick / "figures").glob("*.svg"))
+    assert all(picture.startswith("data:image/png;base64,") for picture in pictures)
+    assert not [tag for tag, _ in page.found if tag in {"script", "link", "iframe"}]
+    names = {attributes["id"] for _, attributes in page.found if "id" in attributes}
+    for tag, attributes in page.found:
+        if tag == "a":
+            target = attributes["href"]
+            assert target[1:] in names if target.startswith("#") else (quick / target).is_file(), target
+
+
+def test_figures_that_claims_point_to_are_drawn(quick):
+    names = {path.stem for path in (quick / "figures").glob("*.png")}
+    wanted = {claim.drawing for claim in CLAIMS if not claim.drawing.startswith("images")}
+    assert wanted <= names
+
+
+def list_untimed(folder):
+    return {p.name: p.read_bytes() for p in (folder / "tables").glob("*.csv") if "_times" not in p.name}
+
+
+def test_one_seed_gives_the_same_tables_and_another_does_not(quick, tmp_path):
+    first = list_untimed(quick)
+    for seed in (0, 1):
+        names = ("--only", "surfaces", "--only", "beyond")
+        assert run("--quick", "--seed", seed, *names, "--out", tmp_path / str(seed)).exit_code == 0
+    again, other = list_untimed(tmp_path / "0"), list_untimed(tmp_path / "1")
+    assert len(again) >= 8
+    assert all(first[name] == content for name, content in again.items())
+    assert not any(
+        again[name] == other[name] for name in ("surfaces.csv", "beyond_turned.csv", "beyond_ridge.csv")
+    )
+
+
+@pytest.mark.slow
+def test_two_runs_with_one_seed_give_identical_tables(quick, tmp_path):
+    with_images = ["--data", image_sets.FOLDER] if os.environ.get("POLYFOLD_DATA") else []
+    assert run("--quick", "--out", tmp_path, *with_images).exit_code == 0
+    first, second = list_untimed(quick), list_untimed(tmp_path)
+    assert first == second
+    assert len(first) >= 20
+
+
+def test_without_image_sets_the_rest_is_run(tmp_path, monkeypatch):
+    monkeypatch.delenv("POLYFOLD_DATA", raising=False)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    shown = run("--quick", "--only", "images", "--data", empty, "--out", tmp_path / "out")
+    assert shown.exit_code == 0
+    for name in (
+        "lleface: Frey faces not found",
+        "usps-0: USPS digits not found",
+        "Isomap faces: Isomap faces not",
+    ):
+        assert f"left out: {name}" in shown.output
+        assert name in (tmp_path / "out" / "report.html").read_text()
+    assert "**Not judged.** This run has no images:lleface" in (tmp_path / "out" / "claims.md").read_text()
+
+
+def test_bad_arguments_are_told_before_the_work(tmp_path, monkeypatch):
+    shown = run("--only", "surface", "--out", tmp_path / "out")
+    assert shown.exit_code == 2
+    assert "There is no experiment 'surface'. They are surfaces, locating, images" in shown.output
+    assert run("--data", tmp_path / "none").exit_code == 2
+    (tmp_path / "file").write_text("")
+    assert run("--out", tmp_path / "file").exit_code == 2
+    shown = run("--out", tmp_path / "file" / "below")
+    assert shown.exit_code == 1
+    assert "cannot be written" in shown.output
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    shown = run("--out", tmp_path / "out")
+    assert shown.exit_code == 1
+    assert 'pip install "polyfold[plot]"' in shown.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_was_done_before_ctrl_c_is_reported(tmp_path, monkeypatch):
+    from polyfold.experiments import locating, surfaces
+
+    table = Table("surfaces_part", "a table", [{"method": "NPPE", "figure": 0.25}])
+    monkeypatch.setattr(surfaces, "run", lambda plan: Outcome("The first", "Done.", [table], []))
+
+    def stop(plan):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(locating, "run", stop)
+    shown = run("--quick", "--out", tmp_path)
+    assert shown.exit_code == 130
+    assert "what was done so far is in" in shown.output
+    page = (tmp_path / "report.html").read_text()
+    assert "The first" in page
+    assert "0.25" in page
+    assert (tmp_path / "tables" / "surfaces_part.csv").read_text().splitlines() == ["method,figure", "NPPE,0.25"]
+
+
+def test_experiments_use_public_names_only():
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            modules += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            for module in modules:
+                assert "._" not in f".{module}" or module == "__future__", (path.name, module)
+
+
+def test_every_experiment_is_a_file_and_runs_on_its_own(tmp_path):
+    assert all((SOURCE / f"{name}.py").is_file() for name in experiments.EXPERIMENTS)
+    outcomes = reproduce(Plan(quick=True, seed=3), tmp_path, ["complexity"])
+    exponents = collect_tables(outcomes)["complexity_exponents_times"]
+    assert len(exponents.rows) == 12
+    assert np.isfinite(exponents.select("measured").astype(float)).all()
