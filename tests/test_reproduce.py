@@ -188,10 +188,19 @@ def test_faces_show_their_turning(tables):
 
 
 @needs("isomap")
-def test_the_map_of_isomap_recovers_light_pan_and_tilt(tables):
+def test_the_map_of_isomap_recovers_light_pan_and_tilt_best(tables):
     table = tables["images"]
-    for what in ("light", "pan", "tilt"):
-        assert table.select("r2_affine", set="Isomap faces", what=what, method="Isomap map").min() > 0.6
+    found = {
+        name: [
+            float(np.mean(table.select("r2_neighbours", set="Isomap faces", what=what, method=name)))
+            for what in ("light", "pan", "tilt")
+        ]
+        for name in table.list_values("method", set="Isomap faces")
+        if name != "20 principal axes"
+    }
+    best = found.pop("Isomap map")
+    assert min(best) > 0.5
+    assert all(np.mean(best) > np.mean(others) for others in found.values())
 
 
 def test_claims_are_judged_with_figures(quick, tables):
@@ -240,22 +249,38 @@ SPOILT = {
 
 
 def spoil(table, random):
-    """Multiply figures by a factor of their own for each method, surface, degree and so on."""
-    factors = {}
-    strength = random.choice([0.0, 1.0, 3.0, 8.0])
+    """Multiply figures by a factor of their own for each method, surface, degree and so on, or draw them anew."""
+    kinds = (
+        "method",
+        "surface",
+        "degree",
+        "percent",
+        "graph",
+        "grows",
+        "stage",
+        "bandwidth",
+        "located",
+        "what",
+        "size",
+    )
+    strength, anew, factors, levels = random.choice([0.0, 1.0, 3.0, 8.0]), random.random() < 0.5, {}, {}
 
     def change(row, key, value):
-        kind = (key, *(row.get(c) for c in ("method", "surface", "degree", "percent", "graph", "grows", "stage",
-                                            "bandwidth", "located", "what", "size", "columns n")))  # fmt: skip
-        return value * factors.setdefault(kind, np.exp(strength * random.normal()))
+        kind = (key, *(row.get(each) for each in (() if key.endswith("%") else kinds)))
+        if anew and key == "residual_variance":
+            return levels.setdefault(kind, random.choice([1e-4, 0.05, 0.5]))
+        least = 1e-13 if key == "alone_against_batch" else 1e-6
+        return (abs(value) + least) * factors.setdefault(kind, np.exp(strength * random.normal()))
 
-    rows = []
-    for row in table.rows:
-        new = dict(row)
-        for key, value in row.items():
-            if isinstance(value, int | float) and (key in SPOILT or key.endswith("%")):
-                new[key] = change(row, key, abs(value) + 1e-6 if key != "r2_neighbours" else abs(value) + 0.01)
-        rows.append(new)
+    rows = [
+        {
+            key: change(row, key, value)
+            if isinstance(value, int | float) and (key in SPOILT or key.endswith("%"))
+            else value
+            for key, value in row.items()
+        }
+        for row in table.rows
+    ]
     return Table(table.name, table.caption, rows)
 
 

@@ -177,7 +177,7 @@ def vary_bandwidth(plan: Plan) -> Table:
         unseen, truth = make_swiss_roll(N_SAMPLES, random_state=10_000 + seed)
         learned = LocallyLinearEmbedding(n_neighbors=N_NEIGHBORS, random_state=0).fit_transform(X)
         typical = float(np.median(pdist(X)))
-        for ratio in (*(BANDWIDTHS[1::2] if plan.quick else BANDWIDTHS), "auto"):
+        for ratio in (*(BANDWIDTHS[::2] if plan.quick else BANDWIDTHS), "auto"):
             bandwidth = "auto" if isinstance(ratio, str) else ratio * typical
             model = plan.listen("KE", KernelExtrapolation("precomputed", bandwidth=bandwidth), X, learned)
             row = {"seed": seed, "choice": "auto" if ratio == "auto" else "given"}
