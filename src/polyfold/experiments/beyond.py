@@ -15,6 +15,7 @@ from polyfold.experiments.methods import OURS, PAPER
 from polyfold.experiments.outcome import Drawing, Outcome, Row, Table, tabulate
 from polyfold.experiments.plan import Plan
 from polyfold.experiments.style import (
+    add_legend,
     draw_bars,
     draw_curves,
     draw_plane,
@@ -69,7 +70,7 @@ def turn_roll(plan: Plan) -> Outcome:
     }
     draw_curves(axes[0, 0], (PAPER, OURS), angles, found, band=True)
     axes[0, 0].set(xlabel="turned by, degrees", ylabel="residual variance", ylim=(0, None))
-    axes[0, 0].legend()
+    add_legend(canvas, axes)
     caption = (
         "Turning the Swiss roll in space makes the simplified form fail, since the roll's circles are sums of "
         "pure powers "

@@ -196,7 +196,7 @@ def draw_variation(table: Table, what: str, label: str) -> Drawing:
         line[0].set_ylabel(name)
     for above, below, surface in zip(*axes, SURFACES, strict=True):
         above.set(yscale="log", ylim=(1e-5, 1), title=surface)
-        below.set(yscale="log", xlabel=label)
+        below.set(xlabel=label, ylim=(min(0.8, below.get_ylim()[0]), max(1.25, below.get_ylim()[1])))
         below.axhline(1, color="black", linewidth=0.8, linestyle=":")
     add_legend(canvas, axes[0, 0])
     caption = (

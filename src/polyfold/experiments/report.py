@@ -56,7 +56,7 @@ def make_page(outcomes: list[Outcome], judged: list[Judged], plan: Plan, out: Pa
     """Return the report."""
     links = "".join(f'<a href="#part{k}">{escape(each.title)}</a> ' for k, each in enumerate(outcomes, 1))
     parts = [
-        f"<h1>The paper, reproduced</h1><p>{escape(PAPER)}</p><p>{escape(about)}</p>",
+        f"<h1>The paper, reproduced</h1><p>{escape(PAPER)}</p><p>{show_code(about)}</p>",
         f'<nav>{links}<a href="#claims">Claims</a> <a href="#warnings">Warnings</a></nav>',
         *(show_part(number, outcome, out) for number, outcome in enumerate(outcomes, 1)),
         show_claims(judged),
@@ -67,6 +67,12 @@ def make_page(outcomes: list[Outcome], judged: list[Judged], plan: Plan, out: Pa
         f'<!doctype html><html lang="en"><head>{head}<title>polyfold: the paper, reproduced</title>'
         f"<style>{STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
     )
+
+
+def show_code(text: str) -> str:
+    """Return a text with what stands between backticks as code."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 
 
 def show_part(number: int, outcome: Outcome, out: Path) -> str:
