@@ -32,7 +32,7 @@ demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map hand
 	@echo
 	@echo 'Next, the experiments of the paper with a report: make reproduce ARGS=--quick (two minutes), or make reproduce'
 
-reproduce: $(INSTALLED)-plot ## every experiment of the paper, with a report; ARGS=--quick takes two minutes, all twenty
+reproduce: $(INSTALLED)-plot ## every experiment of the paper, with a report; ARGS=--quick takes two minutes, all a quarter of an hour
 	$(BIN)/polyfold reproduce --out reproduce_output $(ARGS)
 
 test: $(INSTALLED)-test ## the whole test suite

@@ -64,16 +64,22 @@ def _time_stage(description: str) -> Iterator[None]:
     try:
         yield
     finally:
-        seconds[description] = seconds.get(description, 0.0) + perf_counter() - start
+        _add_seconds(seconds, description, start)
         _stage_seconds.reset(token)
+
+
+def _add_seconds(seconds: dict[str, float], description: str, start: float) -> None:
+    seconds[description] = seconds.get(description, 0.0) + perf_counter() - start
 
 
 def show_progress(steps: Iterable[Step], total: int, description: str, verbose: int) -> Iterator[Step]:
     """Pass `steps` through, with a bar on standard error where `verbose` asks for one."""
     from tqdm import tqdm
 
-    with _time_stage(description):
-        yield from tqdm(steps, total=total, desc=description, disable=not verbose)
+    seconds, start = _stage_seconds.get(), perf_counter()
+    yield from tqdm(steps, total=total, desc=description, disable=not verbose)
+    if seconds is not None:
+        _add_seconds(seconds, description, start)
 
 
 @contextmanager

@@ -107,7 +107,7 @@ def reproduce(
     """
     from importlib.util import find_spec
 
-    from polyfold.experiments import EXPERIMENTS, Plan
+    from polyfold.experiments import EXPERIMENTS, Plan, WriteError
     from polyfold.experiments import reproduce as run_experiments
 
     if find_spec("matplotlib") is None:
@@ -120,10 +120,10 @@ def reproduce(
     try:
         run_experiments(plan, out, only or EXPERIMENTS, lambda message: typer.echo(message, err=True))
     except KeyboardInterrupt:
-        typer.echo(f"Stopped; what was done so far is in {out / 'report.html'}", err=True)
+        typer.echo("Stopped. The report tells of the experiments that were finished, if any.", err=True)
         raise typer.Exit(130) from None
-    except OSError as error:
-        typer.echo(f"{out} cannot be written: {error}", err=True)
+    except WriteError as error:
+        typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     typer.echo(f"Report: {(out / 'report.html').resolve()}")
     typer.echo(f"Claims: {(out / 'claims.md').resolve()}")

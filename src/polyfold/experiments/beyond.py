@@ -11,7 +11,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from polyfold import NPPE, SNPPE, PolynomialEmbedding
 from polyfold.datasets import make_swiss_roll, make_twin_peaks
-from polyfold.experiments.methods import OURS, PAPER
+from polyfold.experiments.methods import CHOSEN_COLOUR, OURS, PAPER
 from polyfold.experiments.outcome import Drawing, Outcome, Row, Table, tabulate
 from polyfold.experiments.plan import Plan
 from polyfold.experiments.style import (
@@ -24,11 +24,12 @@ from polyfold.experiments.style import (
     make_axes,
     make_canvas,
 )
+from polyfold.experiments.surfaces import count_short_cuts
 from polyfold.metrics import residual_variance
 
 N_NEIGHBORS = 10
 
-#: Turns of the roll about its second horizontal axis, in degrees.
+#: By how many degrees the roll is turned, about one axis and then about another.
 ANGLES = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90)
 
 #: Ridges; 0 is drawn at the left edge.
@@ -42,10 +43,8 @@ def run(plan: Plan) -> Outcome:
     """Turn the roll, lengthen it, take twin peaks, choose the ridge, change the graph."""
     text = (
         "Each figure has one sentence: what fails, and what is done. Cross terms make the map the same in all "
-        "axes; "
-        "coordinates that repeat each other are skipped; the ridge is chosen on held-out samples; any graph can "
-        "be made "
-        "explicit."
+        "axes; coordinates that repeat each other are skipped; the ridge is chosen on held-out samples; any "
+        "graph can be made explicit."
     )
     parts = [turn_roll(plan), lengthen_strip(plan), fold_twin_peaks(plan), choose_ridge(plan), change_graph(plan)]
     return sum(parts, Outcome("Beyond the paper", text, [], []))
@@ -73,8 +72,7 @@ def turn_roll(plan: Plan) -> Outcome:
     add_legend(canvas, axes)
     caption = (
         "Turning the Swiss roll in space makes the simplified form fail, since the roll's circles are sums of "
-        "pure powers "
-        "only along the axes; with cross terms the answer is the same at every angle."
+        "pure powers only along the axes; with cross terms the answer is the same at every angle."
     )
     return Outcome("", "", [table], [Drawing("beyond_turned", caption, canvas)])
 
@@ -101,8 +99,7 @@ def lengthen_strip(plan: Plan) -> Outcome:
     table = Table("beyond_strips", caption, rows, shown=False)
     sentence = (
         "On a strip much longer than wide the second smallest eigenvector is a function of the first, for LLE as "
-        "for "
-        "NPPE; coordinates whose gradients are independent give the second one back."
+        "for NPPE; coordinates whose gradients are independent give the second one back."
     )
     drawing = Drawing("beyond_strips", sentence, draw_choice(*panels, "X: a strip, turns = 3"))
     return Outcome("", "", [table, tabulate(table, "method", "turns", "residual_variance", caption)], [drawing])
@@ -120,9 +117,8 @@ def fold_twin_peaks(plan: Plan) -> Outcome:
     caption = "Residual variance of twin peaks, p = 3: median of the draws (least to most)."
     table = Table("beyond_twin_peaks", caption, rows, shown=False)
     sentence = (
-        "On twin peaks the smallest eigenvectors repeat each other although the sheet is square: the embedding is "
-        "a "
-        "curve, which independent coordinates unfold."
+        "On twin peaks the smallest eigenvectors repeat each other although the sheet is square: the embedding "
+        "is a curve, which independent coordinates unfold."
     )
     drawing = Drawing("beyond_twin_peaks", sentence, draw_choice(*panels, "X: twin peaks"))
     summary = tabulate(table, "method", "surface", "residual_variance", caption)
@@ -152,9 +148,9 @@ def draw_choice(X: NDArray[Any], Z: NDArray[Any], found: dict[str, NDArray[Any]]
     canvas = make_canvas(10.8, 2.9)
     grid = canvas.add_gridspec(1, 6, width_ratios=(1, 1, 1, 1, 1, 0.35))
     draw_space(canvas, grid[0], X, Z[:, 0], title)
-    draw_plane(canvas.add_subplot(grid[1]), Z, Z[:, 0], "Z: true coordinates")
+    draw_plane(canvas.add_subplot(grid[1]), Z, Z[:, 0], "Z: true coordinates", letter="z")
     for position, (name, Y) in enumerate(found.items(), start=2):
-        label = f"{name.replace(', ', ',' + chr(10))}\nρ = {residual_variance(Y, Z):.3f}"
+        label = f"{name.replace(', ', ',' + chr(10))}\nρ = {residual_variance(Y, Z):.2g}"
         drawn = draw_plane(canvas.add_subplot(grid[position]), Y, Z[:, 0], label)
     draw_scale(canvas.add_subplot(grid[5]), drawn, "first true coordinate")
     return canvas
@@ -176,15 +172,22 @@ def choose_ridge(plan: Plan) -> Outcome:
             rows.append(row | {"held_out_objective": _read_objective(model), "unseen_spread": float(spread.max())})
     caption = "Spread of unseen over that of training coordinates, and the objective on held-out folds."
     table = Table("beyond_ridge", caption, rows, shown=False)
+    return Outcome("", "", [table], [draw_ridge(table)])
+
+
+def draw_ridge(table: Table) -> Drawing:
+    """Draw what each ridge does to samples held out."""
     canvas, axes = make_axes(1, 2, 4.6, 3.4)
     drawn = {"held_out_objective": "held-out objective", "unseen_spread": "spread of unseen samples"}
+    digits = table.list_values("digit")
+    alphas = table.list_values("alpha", choice="given")
     places = np.array([ALPHAS[1] / 10, *alphas[1:]])
     for panel, (column, label) in zip(axes[0], drawn.items(), strict=True):
         for digit in digits:
             found = table.select(column, digit=digit, choice="given")
-            panel.plot(places, found, color="#0072B2", alpha=0.45, linewidth=1, marker=".", label="each digit")
+            panel.plot(places, found, color="0.45", linewidth=1, marker=".", label="each digit")
             best = [table.select(each, digit=digit, choice="auto")[0] for each in ("alpha", column)]
-            panel.scatter(*best, marker="*", s=45, color="#D55E00", zorder=3, label="chosen by held-out folds")
+            panel.scatter(*best, marker="*", s=45, color=CHOSEN_COLOUR, zorder=3, label="chosen by held-out folds")
         panel.set(xscale="log", xlabel="ridge alpha", ylabel=label)
         panel.set_xticks([places[0], 1e-5, 1e-3, 1e-1], ["0", "$10^{-5}$", "$10^{-3}$", "$10^{-1}$"])
         panel.set_xticks([], minor=True)
@@ -192,24 +195,19 @@ def choose_ridge(plan: Plan) -> Outcome:
     axes[0, 0].set_yscale("log")
     axes[0, 1].axhline(1, color="black", linewidth=0.8, linestyle=":")
     axes[0, 1].set_ylim(bottom=0)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    canvas.legend(handles[:2], labels[:2], loc="outside lower center", ncols=2)
+    add_legend(canvas, axes)
     bare, chosen = (
-        np.array([table.select(column, digit=digit, **at)[0] for digit in digits for column in drawn]).reshape(
-            -1, 2
-        )
+        np.array([[table.select(column, digit=digit, **at)[0] for column in drawn] for digit in digits])
         for at in ({"choice": "given", "alpha": 0.0}, {"choice": "auto"})
     )
     gain = bare[:, 0] / chosen[:, 0]
     sentence = (
-        "Without a ridge, as published, 128 pure powers fit 120 images of a handwritten digit almost freely: on "
-        "held-out "
-        f"images the objective is {gain.min():.1f} to {gain.max():.1f} times what the chosen ridge leaves, and "
-        "unseen ones "
-        f"spread up to {bare[:, 1].max():.1f} times as far as those learned from, with it "
+        "Without a ridge 128 pure powers fit 120 images of a handwritten digit almost freely: on held-out images "
+        f"the objective is {gain.min():.1f} to {gain.max():.1f} times what the chosen ridge leaves, and unseen "
+        f"ones spread up to {bare[:, 1].max():.1f} times as far as those learned from, with it "
         f"{chosen[:, 1].max():.1f} times."
     )
-    return Outcome("", "", [table], [Drawing("beyond_ridge", sentence, canvas)])
+    return Drawing("beyond_ridge", sentence, canvas)
 
 
 def _read_objective(model: Any) -> float:
@@ -222,22 +220,23 @@ def change_graph(plan: Plan) -> Outcome:
     """Make other learners explicit: the same polynomials, another graph."""
     rows: list[Row] = []
     for seed in plan.track(plan.list_seeds(full=10, quick=2), "beyond: other graphs"):
-        X, _ = make_swiss_roll(1000, random_state=seed)
+        X, Z = make_swiss_roll(1000, random_state=seed)
+        n_short_cuts = count_short_cuts(X, Z, N_NEIGHBORS)
         unseen, truth = make_swiss_roll(1000, random_state=10_000 + seed)
         for graph, k in GRAPHS.items():
             estimator = PolynomialEmbedding(graph=graph, n_neighbors=k, degree=2)
             model = plan.listen(f"graph {graph}", estimator, X)
-            row = {"seed": seed, "surface": "SwissRoll", "graph": graph}
+            row = {"seed": seed, "surface": "SwissRoll", "short_cuts": n_short_cuts, "graph": graph}
             rows.append(row | {"residual_variance": residual_variance(model.transform(unseen), truth)})
     caption = "Residual variance of unseen samples, each graph made explicit, p = 2: median (least to most)."
     table = Table("beyond_graphs", caption, rows, shown=False)
     canvas, axes = make_axes(1, 1, 6.0, 3.0)
     values = np.array([table.select("residual_variance", graph=graph) for graph in GRAPHS])
-    draw_bars(axes[0, 0], list(GRAPHS), {OURS: values}, label="residual variance, unseen")
+    draw_bars(axes[0, 0], list(GRAPHS), {"any graph": values}, label="residual variance, unseen")
+    axes[0, 0].set(yscale="log", xlabel="graph")
     sentence = (
         "The same polynomials make any graph explicit: unseen samples of the Swiss roll, each placed by a "
-        "quadratic map of "
-        "another learner."
+        "quadratic map of another learner."
     )
     summary = tabulate(table, "graph", "surface", "residual_variance", caption)
     return Outcome("", "", [table, summary], [Drawing("beyond_graphs", sentence, canvas)])

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from polyfold import NPP, SNPPE, KernelExtrapolation, PolynomialMap
 from polyfold.bench.timing import time_side_by_side
-from polyfold.experiments.methods import METHODS, PAPER, TO_THE_LETTER
+from polyfold.experiments.methods import CROSS_TERMS, METHODS, OURS, PAPER, TO_THE_LETTER
 from polyfold.experiments.outcome import Drawing, Outcome, Row, Table
 from polyfold.experiments.plan import Plan
 from polyfold.experiments.style import make_axes
@@ -58,27 +59,37 @@ def make_kernel(sizes: Sizes) -> Any:
     return KernelExtrapolation("precomputed", bandwidth=float(np.sqrt(sizes.n)), epsilon=1e-2).fit(X, Y)
 
 
-#: Method -> (how it is made, exponents by Table 2, exponents that follow from counting operations).
+def make_cross_terms(sizes: Sizes) -> Any:
+    """Return the form that the paper simplifies, with coefficients drawn at random."""
+    coefficients = np.random.default_rng(0).normal(size=(comb(sizes.n + sizes.p, sizes.p) - 1, sizes.m))
+    return PolynomialMap(np.zeros(sizes.n), 1.0, "kronecker", sizes.p, coefficients, np.zeros(sizes.m))
+
+
+#: Method -> (how it is made, exponents by the paper, exponents that follow from counting operations).
 Cost = tuple[Callable[[Sizes], Any], dict[str, int], dict[str, int]]
 COSTS: dict[str, Cost] = {
     PAPER: (make_snppe, {"N": 0, "n": 2, "p": 2, "m": 1}, {"N": 0, "n": 1, "p": 1, "m": 1}),
     LINEAR: (make_linear, {"N": 0, "n": 2, "p": 0, "m": 1}, {"N": 0, "n": 1, "p": 0, "m": 1}),
     KERNEL: (make_kernel, {"N": 2, "n": 2, "p": 0, "m": 0}, {"N": 1, "n": 1, "p": 0, "m": 0}),
+    CROSS_TERMS: (make_cross_terms, {"d": 2}, {"d": 1}),
 }
 
-#: What each size is raised to.
+#: What each size is raised to; d, the number of monomials, by the number of columns.
 RANGES = {
-    "N": (250, 500, 1000, 2000),
+    "N": (125, 250, 500, 1000, 2000),
     "n": (128, 256, 512, 1024, 2048),
     "p": (1, 2, 4, 6, 8),
     "m": (2, 4, 8, 16, 32),
+    "d": (4, 8, 16, 24, 32),
 }
-AXES = {"N": "training samples N", "n": "columns n", "p": "degree p", "m": "coordinates m"}
+AXES = {
+    "N": "training samples N", "n": "columns n", "p": "degree p", "m": "coordinates m", "d": "monomials d",
+}  # fmt: skip
 
 #: Samples that maps locate at a time, and kernels, which take a thousand times as long.
 N_BY_MAP, N_BY_KERNEL = 4000, 400
 
-#: Columns of the samples that maps are learned from while N grows.
+#: Columns of the samples that are learned from while N grows.
 N_FITTED = 16
 
 
@@ -87,32 +98,38 @@ def run(plan: Plan) -> Outcome:
     rows: list[Row] = []
     steps = [(size, value) for size, values in RANGES.items() for value in (values[::2] if plan.quick else values)]
     for size, value in plan.track(steps, "complexity: Table 2"):
-        sizes = replace(Sizes(), **{size: value})
-        X = np.random.default_rng(1).normal(size=(N_BY_MAP, sizes.n))
-        calls = {}
-        for name, (make, *_) in COSTS.items():
-            if name == KERNEL:
-                model, located = make(replace(sizes, p=1)), X[:N_BY_KERNEL]
-            elif size == "N":
-                model, located = _fit_small(name, value), np.ascontiguousarray(X[:, :N_FITTED])
-            else:
-                model, located = make(sizes), X
-            calls[name] = partial(model.transform, located)
+        number = comb(value + Sizes().p, Sizes().p) - 1 if size == "d" else value
+        calls = {name: prepare_call(name, size, value) for name, (_, known, _) in COSTS.items() if size in known}
         for name, spent in time_side_by_side(calls, 2 if plan.quick else 5).items():
             each = spent / (N_BY_KERNEL if name == KERNEL else N_BY_MAP)
-            rows.append({"method": name, "grows": size, "size": value, "seconds": each})
+            rows.append({"method": name, "grows": size, "size": number, "seconds": each})
     times = Table("complexity_times", "Seconds for each sample while one size grows.", rows, False, True)
     fits = fit_exponents(times)
     base = Sizes()
     text = (
-        f"Samples are located while one size grows and the others stay at N = {base.N:,}, n = {base.n}, "
-        f"p = {base.p}, m = {base.m} (while N grows, SNPPE and NPP are fitted to {N_FITTED} columns). The "
-        "exponent is the slope "
-        "of the line through the logarithms of time and size. “Counted” is what follows from the operations: "
-        "O(mnp) for SNPPE, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those "
-        "where a part of the cost does not depend on the size."
+        f"Samples are located while one size grows and the others stay at N = {base.N:,}, n = {base.n}, p = "
+        f"{base.p}, m = {base.m} (n = {N_FITTED} while N grows; n from {RANGES['d'][0]} to {RANGES['d'][-1]} "
+        "while d grows). The exponent is the slope of the line through the logarithms of time and size. "
+        "“Counted” is what follows from the operations: O(mnp) for SNPPE, O(md) for d monomials with cross "
+        "terms, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those where a part of the "
+        "cost does not depend on the size, and exceed them where polyfold's loops do not fit the processor as "
+        "well, as at high p."
     )
     return Outcome("Complexity (Table 2)", text, [times, fits], [draw_costs(times, fits)])
+
+
+def prepare_call(name: str, size: str, value: int) -> Callable[[], Any]:
+    """Return the call that is timed: locate samples while one size has this value."""
+    make = COSTS[name][0]
+    sizes = replace(Sizes(), **{"n" if size == "d" else size: value})
+    if size == "N":
+        sizes = replace(sizes, n=N_FITTED)
+    if name == KERNEL:
+        model = make(replace(sizes, p=1))
+    else:
+        model = _fit_small(name, value) if size == "N" else make(sizes)
+    X = np.random.default_rng(1).normal(size=(N_BY_KERNEL if name == KERNEL else N_BY_MAP, sizes.n))
+    return partial(model.transform, X)
 
 
 def _fit_small(name: str, n_samples: int) -> Any:
@@ -127,27 +144,28 @@ def fit_exponents(times: Table) -> Table:
     """Return the exponent of each size, with its standard error, beside the paper's and the counted one."""
     rows = []
     for name, (_, by_paper, counted) in COSTS.items():
-        for size in RANGES:
+        for size in by_paper:
             values = np.log(times.select("size", method=name, grows=size).astype(float))
             spent = np.log(times.select("seconds", method=name, grows=size))
             (slope, start), residual = np.polyfit(values, spent, 1, full=True)[:2]
             freedom = max(len(values) - 2, 1)
             error = float(np.sqrt(residual.sum() / freedom / np.square(values - values.mean()).sum()))
-            row = {"method": name, "grows": size, "Table 2": by_paper[size], "counted": counted[size]}
-            rows.append(
-                row | {"measured": float(slope), "standard_error": error, "constant": float(np.exp(start))}
-            )
+            half = (len(values) - 1) // 2
+            late = float(np.polyfit(values[half:], spent[half:], 1)[0])
+            row = {"method": name, "grows": size, "paper": by_paper[size], "counted": counted[size]}
+            row |= {"measured": float(slope), "standard_error": error, "upper_half": late}
+            rows.append(row | {"constant": float(np.exp(start))})
     return Table("complexity_exponents_times", "Exponents of the time of locating a sample.", rows, timed=True)
 
 
 def draw_costs(times: Table, fits: Table) -> Drawing:
     """Draw time against each size, and the fitted lines."""
-    canvas, axes = make_axes(1, len(RANGES), 2.9, 3.6)
+    canvas, axes = make_axes(1, len(RANGES), 2.5, 3.6)
     for panel, size in zip(axes[0], RANGES, strict=True):
-        for name in COSTS:
+        for name in times.list_values("method", grows=size):
             values = times.select("size", method=name, grows=size).astype(float)
             slope, constant = (fits.select(c, method=name, grows=size)[0] for c in ("measured", "constant"))
-            method = METHODS[name]
+            method = METHODS[OURS if name == CROSS_TERMS else name]
             label = f"{'SNPPE' if name == PAPER else name}: {slope:.2f}"
             spent = 1e6 * times.select("seconds", method=name, grows=size)
             panel.plot(values, spent, method.marker, color=method.colour, markerfacecolor="none", label=label)
@@ -160,7 +178,6 @@ def draw_costs(times: Table, fits: Table) -> Drawing:
     axes[0, 0].set_ylabel("microseconds per sample")
     caption = (
         "Time of locating samples against each size, both on logarithmic scales; lines are the fits, and the "
-        "legend "
-        "gives their slopes, the exponents."
+        "legend gives their slopes, the exponents."
     )
     return Drawing("complexity", caption, canvas)

@@ -64,6 +64,6 @@ def predict_facts(
 
 
 def reduce_images(train: NDArray[Any], unseen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return 20 principal coordinates: what two coordinates of any kind can hardly exceed."""
+    """Return 20 principal coordinates: what is in the pixels, without a manifold."""
     axes = PCA(20, random_state=0).fit(train)
     return axes.transform(train), axes.transform(unseen)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from polyfold.datasets import load_frey_faces, load_isomap_faces, load_usps
 from polyfold.experiments.image_facts import measure_balance, measure_zeros, predict_facts, reduce_images
-from polyfold.experiments.methods import OURS, PAPER
+from polyfold.experiments.methods import OURS, PAPER, TRAINING_COLOUR, UNSEEN_COLOUR
 from polyfold.experiments.outcome import Drawing, Outcome, Row, Table, tabulate
 from polyfold.experiments.plan import Plan
 from polyfold.experiments.style import add_legend, draw_bars, make_axes, make_canvas
@@ -19,8 +19,11 @@ from polyfold.experiments.thumbnails import draw_thumbnails
 from polyfold.experiments.timing import draw_times, time_locating
 from polyfold.metrics import trustworthiness
 
-#: What can hardly be exceeded: not an embedding, but what the pixels tell.
+#: Not an embedding, but what the pixels tell in more coordinates.
 REFERENCE = "20 principal axes"
+
+#: R² is drawn down to this.
+FLOOR = -0.5
 
 #: Faces that are learned from in the quick form.
 QUICK_TRAINING = 300
@@ -32,8 +35,10 @@ class Album:
 
     Attributes
     ----------
-    load : callable
-        From the folder and the seed to images of shape (n, height, width) and facts of shape (n, n_facts).
+    read : callable
+        From a folder to what the loader of the set returns.
+    prepare : callable
+        From that and a seed to images of shape (n, height, width) and facts of shape (n, n_facts).
     facts : tuple of str
         What the facts are.
     n_train, n_unseen, n_shown, n_neighbors, n_components : int
@@ -48,7 +53,8 @@ class Album:
         Splits of the full run.
     """
 
-    load: Callable[[Any, int], tuple[NDArray[Any], NDArray[Any]]]
+    read: Callable[[Any], Any]
+    prepare: Callable[[Any, int], tuple[NDArray[Any], NDArray[Any]]]
     facts: tuple[str, ...]
     n_train: int
     n_unseen: int
@@ -61,29 +67,30 @@ class Album:
     n_splits: int
 
 
-def load_faces(folder: Any, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def prepare_faces(X: NDArray[Any], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the Frey faces, the paper's `lleface`, and the balance of left and right."""
-    faces = load_frey_faces(folder).reshape(-1, 28, 20)
+    faces = X.reshape(-1, 28, 20)
     return faces, measure_balance(faces)
 
 
-def load_zeros(folder: Any, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def prepare_zeros(digits: tuple[NDArray[Any], NDArray[Any]], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return 765 of the USPS zeros, drawn by seed, with stroke width, aspect and slant."""
-    X, y = load_usps(folder)
+    X, y = digits
     zeros = X[y == 0].reshape(-1, 16, 16)
     zeros = zeros[np.sort(np.random.default_rng(seed).choice(len(zeros), 765, replace=False))]
     return zeros, measure_zeros(zeros)
 
 
-def load_poses(folder: Any, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def prepare_poses(faces: tuple[NDArray[Any], NDArray[Any]], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the Isomap faces with light, pan and tilt."""
-    X, truth = load_isomap_faces(folder)
+    X, truth = faces
     return X.reshape(-1, 32, 32), truth
 
 
 ALBUMS = {
     "lleface": Album(
-        load_faces,
+        load_frey_faces,
+        prepare_faces,
         ("left-right balance",),
         1500,
         400,
@@ -96,7 +103,8 @@ ALBUMS = {
         4,
     ),
     "usps-0": Album(
-        load_zeros,
+        load_usps,
+        prepare_zeros,
         ("stroke width", "aspect", "slant"),
         600,
         150,
@@ -109,7 +117,8 @@ ALBUMS = {
         6,
     ),
     "Isomap faces": Album(
-        load_poses,
+        load_isomap_faces,
+        prepare_poses,
         ("light", "pan", "tilt"),
         548,
         150,
@@ -117,7 +126,7 @@ ALBUMS = {
         8,
         3,
         {PAPER: None, OURS: None, "NPP": None, "KE": None, "LTSA map": 14, "Isomap map": None},
-        (OURS, "Isomap map"),
+        (PAPER, OURS, "Isomap map"),
         "gray",
         3,
     ),
@@ -132,12 +141,12 @@ def run(plan: Plan) -> Outcome:
     left_out = []
     for name, album in ALBUMS.items():
         try:
-            album.load(plan.data, plan.seed)
-        except (FileNotFoundError, ValueError) as error:
+            loaded = album.read(plan.data)
+        except (OSError, ValueError) as error:
             left_out.append(f"{name}: {error}")
             continue
         for seed in plan.track(plan.list_seeds(full=album.n_splits, quick=1), f"images: {name}"):
-            rows, spent, drawing = embed(plan, name, album, seed)
+            rows, spent, drawing = embed(plan, name, album, loaded, seed)
             recovered += rows
             if seed == plan.seed:
                 times += spent
@@ -145,41 +154,43 @@ def run(plan: Plan) -> Outcome:
     text = (
         "Images are embedded, unseen ones are located, and what is known of each image is predicted from its "
         "coordinates: the balance of left and right of a face (it turns), stroke width, aspect and slant of a "
-        "zero, light, "
-        f"pan and tilt of the Isomap faces. R² is that of unseen images; “{REFERENCE}” is what an affine function "
-        "of so "
-        "many coordinates tells, and bounds what to hope for. “Isomap map” and “LTSA map” are polyfold's "
-        "quadratic maps "
-        "of other graphs."
+        f"zero, light, pan and tilt of the Isomap faces. R² is that of unseen images. “{REFERENCE}” are no "
+        "embedding, but tell what is in the pixels. “Isomap map” and “LTSA map” are polyfold's quadratic maps of "
+        "other graphs."
     )
     if plan.quick:
         text += f" In the quick form {QUICK_TRAINING} faces are learned from, at half their size."
     title = "Learning image manifolds (Section 5.3)"
     if not recovered:
         return Outcome(title, text, [], [], left_out)
-    facts = Table(
-        "images", "R² of each quantity of unseen images, and how well neighbourhoods are kept.", recovered, False
-    )
     seconds = Table("images_times", "Seconds that locating takes.", times, shown=False, timed=True)
-    caption = (
+    facts, *summaries = list_tables(recovered)
+    drawings += [draw_recovery(facts), draw_all_times(seconds)]
+    return Outcome(title, text, [facts, *summaries, seconds], drawings, left_out)
+
+
+def list_tables(recovered: list[Row]) -> list[Table]:
+    """Return what each method recovers in each split, and summaries of it."""
+    facts = Table(
+        "images", "R² of each quantity of unseen images, and how neighbourhoods are kept.", recovered, False
+    )
+    affine = (
         "R² of each quantity on unseen images, by an affine function of the coordinates: median (least to most)."
     )
     nearby = "The same, by the mean of the 15 nearest training images in the embedding."
     spread = "Spread of unseen over that of training images, the coordinate with the most; 1 is right."
     once = Table("", "", [row for row in recovered if row["what"] == ALBUMS[row["set"]].facts[0]])
-    tables = [
+    return [
         facts,
-        tabulate(facts, "method", "what", "r2_affine", caption),
+        tabulate(facts, "method", "what", "r2_affine", affine),
         tabulate(facts, "method", "what", "r2_neighbours", nearby, "images_neighbours_summary"),
         tabulate(once, "method", "set", "unseen_spread", spread, "images_spread_summary"),
-        seconds,
     ]
-    return Outcome(title, text, tables, [*drawings, draw_recovery(facts), draw_all_times(seconds)], left_out)
 
 
-def embed(plan: Plan, name: str, album: Album, seed: int) -> tuple[list[Row], list[Row], Drawing]:
+def embed(plan: Plan, name: str, album: Album, loaded: Any, seed: int) -> tuple[list[Row], list[Row], Drawing]:
     """Learn from some images by each method and locate others; draw them."""
-    images, facts = album.load(plan.data, seed)
+    images, facts = album.prepare(loaded, seed)
     order = np.random.default_rng(seed).permutation(len(images))
     small = plan.quick and images.shape[1] > 16
     n_train = QUICK_TRAINING if small else album.n_train
@@ -236,8 +247,8 @@ def draw_album(
     axes = canvas.subplots(len(album.drawn), 2, squeeze=False)
     for (left, right), method in zip(axes, album.drawn, strict=True):
         Y, located = (each[:, :2] for each in places[method])
-        draw_thumbnails(left, Y, Y[shown[0]], train[shown[0]], "#0072B2", album.shades)
-        draw_thumbnails(right, Y, located[shown[1]], unseen[shown[1]], "#D55E00", album.shades)
+        draw_thumbnails(left, Y, Y[shown[0]], train[shown[0]], TRAINING_COLOUR, album.shades)
+        draw_thumbnails(right, Y, located[shown[1]], unseen[shown[1]], UNSEEN_COLOUR, album.shades)
         left.set_title(f"{method}: 100 of {len(train):,} training images")
         right.set_title(f"{method}: {len(shown[1])} of {len(unseen)} unseen images")
         left.set_ylabel("second coordinate")
@@ -245,9 +256,8 @@ def draw_album(
             panel.set_xlabel("first coordinate")
     caption = (
         f"{name}: images at their places in the plane of the first two coordinates; grey dots are all training "
-        "images. "
-        "An image whose place is taken stands beside it, with a line to its place; what lies outside the frame "
-        "stands at its edge."
+        "images. An image whose place is taken stands beside it, with a line to its place; what lies outside the "
+        "frame is marked by a cross at its edge."
     )
     return Drawing(f"images_{name.lower().replace(' ', '_')}", caption, canvas)
 
@@ -268,14 +278,23 @@ def draw_recovery(table: Table) -> Drawing:
         draw_bars(panel, facts, values, label="R² on unseen images" if panel is axes[0] else "")
         panel.axhline(0, color="black", linewidth=0.8)
         panel.set_title(each)
-        panel.set_ylim(-0.5, 1.0)
+        panel.set_ylim(FLOOR, 1.0)
+        mark_cut_bars(panel)
     add_legend(canvas, axes)
     caption = (
         "What the coordinates tell of unseen images: R² of each quantity, predicted from the nearest training "
-        "images in "
-        "the embedding; bars are medians, dots the splits. Below 0 is worse than the mean, and cut at −0.5."
+        "images in the embedding; bars are medians, dots the splits. Below 0 is worse than the mean; what is cut "
+        "at −0.5 has its median written in."
     )
     return Drawing("images_recovered", caption, canvas)
+
+
+def mark_cut_bars(panel: Any) -> None:
+    """Write at the foot of each bar that goes beyond the frame how far it goes."""
+    for bar in panel.patches:
+        if bar.get_height() < FLOOR:
+            place = (bar.get_x() + bar.get_width() / 2, FLOOR + 0.02)
+            panel.annotate(f"{bar.get_height():.2g}", place, rotation=90, ha="center", va="bottom", fontsize=7)
 
 
 def draw_all_times(seconds: Table) -> Drawing:

@@ -66,10 +66,9 @@ def run(plan: Plan) -> Outcome:
     ]
     text = (
         "1,000 samples of the Swiss roll are learned from (k = 10, p = 2) and the others are located: 1,000 of a "
-        "grid, "
-        "1,000 drawn at random, 10,000 drawn at random. NPP and ONPP are polyfold's presets. KE extends LLE by a "
-        "Gaussian kernel whose bandwidth and ridge leave-one-out chooses. Times are the best of several, methods "
-        "taking turns."
+        "grid, 1,000 drawn at random, 10,000 drawn at random. NPP and ONPP are polyfold's presets. KE extends "
+        "LLE by a Gaussian kernel whose bandwidth and ridge leave-one-out chooses. Times are the best of "
+        "several, methods taking turns."
     )
     return Outcome("Locating new samples (Section 5.2)", text, tables, [*drawings, draw_many(quality, seconds)])
 
@@ -107,10 +106,10 @@ def weigh(name: str, model: Any, X: NDArray[Any]) -> Row:
 def time_one_more(plan: Plan) -> list[Row]:
     """Return seconds for one more sample: by learning again, and by the map."""
     X, _ = make_swiss_roll(N_TRAINING + 1, random_state=plan.seed)
-    learner, learned = METHODS["LLE"].make(N_NEIGHBORS, 2), plan.fit(OURS, X[:-1], N_NEIGHBORS)
+    learner, learned = METHODS["LLE"].make(N_NEIGHBORS, 2), plan.fit(PAPER, X[:-1], N_NEIGHBORS)
     seconds = {
         "LLE": min(time_once(lambda: learner.fit(X)) for _ in range(3)),
-        OURS: time_side_by_side({OURS: lambda: learned.transform(X[-1:])}, 3)[OURS],
+        PAPER: time_side_by_side({PAPER: lambda: learned.transform(X[-1:])}, 3)[PAPER],
     }
     return [{"case": "one more", "method": name, "located": 1, "seconds": s} for name, s in seconds.items()]
 
@@ -149,7 +148,7 @@ def draw_case(
     above, below = figures
     grid = above.add_gridspec(1, 5, width_ratios=(1, 1, 1.6, 0.65, 0.35))
     draw_space(above, grid[0], X[train], Z[train, 0], "X: 1,000 for training")
-    draw_plane(above.add_subplot(grid[1]), Z[train], Z[train, 0], "Z: their coordinates")
+    draw_plane(above.add_subplot(grid[1]), Z[train], Z[train, 0], "Z: their coordinates", letter="z")
     axes = above.add_subplot(grid[2])
     draw_times(axes, seconds, case=case)
     axes.set_title("time cost")
@@ -157,7 +156,7 @@ def draw_case(
     above.add_subplot(grid[3]).set_axis_off()  # room for the legend
     panels = below.subplots(1, len(places))
     for panel, (name, Y) in zip(panels, places.items(), strict=True):
-        title = f"{name}\nρ = {residual_variance(Y, Z[new]):.3f}"
+        title = f"{name}\nρ = {residual_variance(Y, Z[new]):.2g}"
         drawn = draw_plane(panel, Y, Z[new, 0], title, 5 if len(Y) < 5000 else 1.5)
     draw_scale(above.add_subplot(grid[4]), drawn, "t")
     caption = (
@@ -186,7 +185,7 @@ def draw_many(quality: Table, seconds: Table) -> Drawing:
     axes[0, 1].set(xlabel="located samples", ylabel="residual variance", title="residual variance")
     add_legend(canvas, axes[0, 0])
     caption = (
-        "10,000 samples located after learning from 1,000. Left the time; right the residual variance, median and "
-        "range of the draws."
+        "10,000 samples located after learning from 1,000. Left the time; right the residual variance, median "
+        "and range of the draws."
     )
     return Drawing("locating_curves", caption, canvas)

@@ -15,6 +15,12 @@ TO_THE_LETTER: dict[str, Any] = {"center": False, "alpha": 0, "reduce": None, "c
 
 PAPER, OURS = "NPPE (paper)", "NPPE (polyfold)"
 
+#: The paper's NPPE before it is simplified, otherwise to the letter.
+CROSS_TERMS = "cross terms"
+
+#: What is no method has a colour of its own: places of training and of unseen samples, and what was chosen.
+TRAINING_COLOUR, UNSEEN_COLOUR, CHOSEN_COLOUR = "#332288", "#AA3377", "#AA3377"
+
 
 @dataclass(frozen=True)
 class Method:

@@ -67,10 +67,14 @@ class Table:
 
 
 def show_value(value: Any, digits: int = 3) -> str:
-    """Write a number with so many significant digits, and anything else as it is."""
+    """Write a number with so many significant digits, nothing for what is missing, and anything else as it is."""
+    if value is None:
+        return ""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
+        if digits < 6 and 1000 <= abs(float(value)) < 1e7:
+            return f"{value:,.0f}"
         return f"{value:.{digits}g}" if np.isfinite(value) else ""
     return str(value)
 
@@ -86,7 +90,8 @@ def tabulate(table: Table, rows: str, columns: str, figure: str, caption: str, n
         text = show_value(np.median(figures))
         if len(figures) > 1:
             text += f" ({show_value(figures.min())} to {show_value(figures.max())})"
-        cells.setdefault(down, {rows: down})[str(across)] = text
+        head = across if isinstance(across, str) else f"{columns} = {across:g}"
+        cells.setdefault(down, {rows: down})[head] = text
     names = dict.fromkeys(key for row in cells.values() for key in row)
     filled = [{key: row.get(key, "") for key in names} for row in cells.values()]
     return Table(name or f"{table.name}_summary", caption, filled)

@@ -14,7 +14,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from polyfold import NPPE, SNPPE, ExplicitEmbedding, KernelExtrapolation
 from polyfold.bench.timing import time_stages
 from polyfold.datasets import make_swiss_roll
-from polyfold.experiments.methods import METHODS, OURS, PAPER, TO_THE_LETTER
+from polyfold.experiments.methods import CHOSEN_COLOUR, CROSS_TERMS, METHODS, OURS, PAPER, TO_THE_LETTER
 from polyfold.experiments.outcome import Drawing, Outcome, Row, Table, tabulate
 from polyfold.experiments.plan import Plan
 from polyfold.experiments.style import add_legend, draw_curves, make_axes
@@ -28,6 +28,9 @@ DEGREES = (1, 2, 3, 4, 5, 6)
 #: The polynomial that is fitted to the true coordinates: as good as one of that degree can be.
 BEST = "best polynomial"
 
+#: The same with pure powers only.
+BEST_POWERS = "best pure powers"
+
 #: KE's bandwidths, in units of the median distance between samples.
 BANDWIDTHS = tuple(2.0 ** np.arange(-5, 3))
 
@@ -40,30 +43,29 @@ STAGES = {
     "folds (held-out objective)": ("ridge",),
     "domain": ("domain and way back",),
 }
-STAGE_COLOURS = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#CC79A7", "#009E73", "0.6")
+STAGE_COLOURS = ("#00224E", "#35456C", "#666970", "#948E77", "#C8B866", "#FEE838", "0.85")
 
 
 def run(plan: Plan) -> Outcome:
     """Vary k and p, time the stages of a fit, and vary the bandwidth of KE."""
     text = (
         f"Residual variance of {N_SAMPLES:,} unseen samples as k and p vary, learned from {N_SAMPLES:,}. "
-        f"“{BEST.capitalize()}” is fitted to the true coordinates by least squares: no map of that degree can do "
-        "better. The stages of a fit are timed for the paper's form on the Swiss roll (N), with random columns "
-        "added (n), and at higher degree (p); “cross terms” is the form that the paper simplifies. KE extends the "
-        "LLE "
-        "embedding of the Swiss roll through a kernel of growing bandwidth."
+        f"“{BEST.capitalize()}” and “{BEST_POWERS}” are fitted to the true coordinates by least squares: what a "
+        "map of that degree could do. The stages of a fit are timed for the paper's form on the Swiss roll (N), "
+        "with random columns added (n), and at higher degree (p); “cross terms” is the form that the paper "
+        "simplifies. KE extends the LLE embedding of the Swiss roll through a kernel of growing bandwidth."
     )
     neighbors = vary(plan, "neighbors", PERCENTS)
     degrees = vary(plan, "degree", DEGREES[:4] if plan.quick else DEGREES)
     stages = time_fits(plan)
     bandwidths = vary_bandwidth(plan)
-    caption = "Residual variance of unseen samples of the {}: median of the draws (least to most)."
+    caption = "Residual variance of unseen samples of the {} against {}: median of the draws (least to most)."
     tables = [neighbors, degrees]
-    for table, what in ((neighbors, "percent"), (degrees, "degree")):
+    for table, what, told in ((neighbors, "percent", "k, % of N"), (degrees, "degree", "p")):
         for surface in SURFACES:
             part = Table(table.name, "", [row for row in table.rows if row["surface"] == surface])
             name = f"{table.name}_{surface.lower()}"
-            tables.append(tabulate(part, "method", what, "residual_variance", caption.format(surface), name))
+            tables.append(tabulate(part, "method", what, "residual_variance", caption.format(surface, told), name))
     tables += [stages, list_shares(stages), count_monomials(), bandwidths]
     drawings = [
         draw_variation(neighbors, "percent", "neighbours k, % of N"),
@@ -90,8 +92,9 @@ def vary(plan: Plan, what: str, values: tuple[float, ...]) -> Table:
                 OURS: plan.listen(OURS, NPPE(n_neighbors=k, degree=degree), X),
             }
             if what == "degree":
-                best = ExplicitEmbedding("precomputed", degree=degree, alpha=0)
-                models[BEST] = plan.listen(BEST, best, X, Z)
+                for name, basis in ((BEST, "kronecker"), (BEST_POWERS, "hadamard")):
+                    best = ExplicitEmbedding("precomputed", degree=degree, basis=basis, alpha=0)
+                    models[name] = plan.listen(name, best, X, Z)
             for name, model in models.items():
                 Y = model.transform(unseen)
                 row = {"surface": surface, "seed": seed, "percent" if what == "neighbors" else "degree": value}
@@ -115,10 +118,11 @@ def time_fits(plan: Plan) -> Table:
         n = value if grows == "n" else 3 if grows == "N" else 6
         p = value if grows == "p" else 2
         X = widen(make_swiss_roll(N, random_state=plan.seed)[0], n)
-        for name, make in ((PAPER, SNPPE), ("cross terms", NPPE)):
+        for name, make in ((PAPER, SNPPE), (CROSS_TERMS, NPPE)):
             estimator = make(n_neighbors=N_NEIGHBORS, degree=p, **TO_THE_LETTER)
             runs = [_time_fit(plan, name, estimator, X) for _ in range(3 if small else 5)]
             best = {stage: min(run[stage] for run in runs) for stage in runs[0]}
+            best["all"] = sum(best.values())
             features = estimator.diagnostics_.n_features
             row = {"method": name, "grows": grows, "size": value, "features": features}
             rows += [row | {"stage": stage, "seconds": seconds} for stage, seconds in best.items()]
@@ -137,7 +141,7 @@ def _time_fit(plan: Plan, name: str, estimator: Any, X: NDArray[Any]) -> dict[st
         plan.listen(name, estimator, X)
     whole = perf_counter() - start
     stages = {stage: sum(seconds.get(part, 0.0) for part in parts) for stage, parts in STAGES.items()}
-    return stages | {"the rest": max(whole - sum(stages.values()), 0.0), "all": whole}
+    return stages | {"the rest": max(whole - sum(stages.values()), 0.0)}
 
 
 def list_shares(stages: Table) -> Table:
@@ -188,7 +192,7 @@ def vary_bandwidth(plan: Plan) -> Table:
 
 def draw_variation(table: Table, what: str, label: str) -> Drawing:
     """Draw residual variance and spread against a parameter, for each surface."""
-    canvas, axes = make_axes(2, len(SURFACES), 3.5, 2.9, sharex=True)
+    canvas, axes = make_axes(2, len(SURFACES), 3.5, 2.9, sharex=True, sharey="row")
     rows = {"residual_variance": "residual variance, unseen", "unseen_spread": "spread, unseen over training"}
     for line, (column, name) in zip(axes, rows.items(), strict=True):
         for panel, surface in zip(line, SURFACES, strict=True):
@@ -202,8 +206,7 @@ def draw_variation(table: Table, what: str, label: str) -> Drawing:
     caption = (
         f"Unseen samples against {label.split(',')[0]}: above the residual variance (what is below 0.00001 is not "
         "drawn), below the spread of their coordinates over that of the training samples, 1 being right; median "
-        "and "
-        "range of the draws."
+        "and range of the draws."
     )
     return Drawing(table.name, caption, canvas)
 
@@ -216,8 +219,10 @@ def draw_panel(panel: Any, table: Table, surface: str, what: str, column: str) -
         for name in table.list_values("method")
     }
     draw_curves(panel, [name for name in found if name in METHODS], values, found, band=True)
-    if BEST in found and column == "residual_variance":
-        panel.plot(values, np.median(found[BEST], axis=0), ":", color="0.3", linewidth=1.4, label=BEST)
+    if column == "residual_variance":
+        for name, line in ((BEST, ":"), (BEST_POWERS, "-.")):
+            if name in found:
+                panel.plot(values, np.median(found[name], axis=0), line, color="0.3", linewidth=1.4, label=name)
     panel.set_xticks(values, [f"{value:g}" for value in values])
 
 
@@ -242,8 +247,7 @@ def draw_stages(table: Table) -> Drawing:
     add_legend(canvas, axes[0, 0], 4)
     caption = (
         "Stages of a fit against N (3 columns, p = 2), n (2,000 samples, p = 2) and p (2,000 samples of 6 "
-        "columns), for "
-        "pure powers and for cross terms."
+        "columns), for pure powers and for cross terms."
     )
     return Drawing("parameters_stages", caption, canvas)
 
@@ -257,7 +261,7 @@ def draw_bandwidths(table: Table) -> Drawing:
     found = np.array([table.select("residual_variance", choice="given", seed=seed) for seed in seeds])
     draw_curves(panel, ["KE"], ratios, {"KE": found}, band=True)
     chosen = [table.select(column, choice="auto") for column in ("bandwidth", "residual_variance")]
-    panel.scatter(*chosen, marker="*", s=60, color="#D55E00", zorder=3, label="chosen by leave-one-out")
+    panel.scatter(*chosen, marker="*", s=60, color=CHOSEN_COLOUR, zorder=3, label="chosen by leave-one-out")
     panel.set(
         xscale="log", yscale="log", xlabel="bandwidth, in median distances", ylabel="residual variance, unseen"
     )

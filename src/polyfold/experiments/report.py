@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
 from polyfold import __version__
 from polyfold.bench.timing import describe_machine
-from polyfold.experiments.claims import RULES, Judged, judge_claims, write_claims
-from polyfold.experiments.outcome import Drawing, Outcome, Table, show_value
+from polyfold.experiments import EXPERIMENTS
+from polyfold.experiments.claims import (
+    BEYOND_MEASURE,
+    RULES,
+    Judged,
+    count_verdicts,
+    judge_claims,
+    write_claims,
+)
+from polyfold.experiments.outcome import Drawing, Outcome, Table, collect_tables, show_value
 from polyfold.experiments.plan import Plan
 
 STYLE = """
@@ -32,34 +41,43 @@ CLASSES = {"holds": "holds", "does not hold": "fails", "not judged": "open"}
 
 PAPER = (
     "H. Qiao, P. Zhang, D. Wang, B. Zhang, “An Explicit Nonlinear Mapping for Manifold Learning”, IEEE "
-    "Transactions on "
-    "Cybernetics 43 (2013) 51–63."
+    "Transactions on Cybernetics 43 (2013) 51–63."
 )
 
 
-def write_report(outcomes: list[Outcome], tables: dict[str, Table], plan: Plan, out: Path) -> None:
-    """Write report.html and claims.md."""
-    judged = judge_claims(tables)
-    about = describe_run(plan)
+def write_report(outcomes: dict[str, Outcome], plan: Plan, out: Path, unfinished: list[str]) -> str:
+    """Write report.html and claims.md; return how many claims hold."""
+    judged = judge_claims(collect_tables(outcomes.values()))
+    about = describe_run(plan, outcomes, unfinished)
     (out / "claims.md").write_text(write_claims(judged, about), encoding="utf-8")
     (out / "report.html").write_text(make_page(outcomes, judged, plan, out, about), encoding="utf-8")
+    return count_verdicts(judged)
 
 
-def describe_run(plan: Plan) -> str:
+def describe_run(plan: Plan, outcomes: Iterable[str], unfinished: list[str]) -> str:
     """Say how the run can be repeated, and on what machine it was made."""
+    names = [*outcomes, *unfinished]
     command = f"polyfold reproduce --seed {plan.seed}{' --quick' if plan.quick else ''}"
-    size = " The quick form: fewer draws and smaller sizes; judge by the full one." if plan.quick else ""
-    return f"Made by `{command}`, polyfold {__version__}, on {describe_machine()}.{size}"
+    command += "".join(f" --only {name}" for name in names) if len(names) < len(EXPERIMENTS) else ""
+    text = f"Made by `{command}`, polyfold {__version__}, on {describe_machine()}."
+    if plan.quick:
+        text += " The quick form: fewer draws and smaller sizes; judge by the full one."
+    if unfinished:
+        text += f" It was stopped: {', '.join(unfinished)} did not come to an end."
+    return text
 
 
-def make_page(outcomes: list[Outcome], judged: list[Judged], plan: Plan, out: Path, about: str) -> str:
+def make_page(outcomes: dict[str, Outcome], judged: list[Judged], plan: Plan, out: Path, about: str) -> str:
     """Return the report."""
-    links = "".join(f'<a href="#part{k}">{escape(each.title)}</a> ' for k, each in enumerate(outcomes, 1))
+    links = "".join(
+        f'<a href="#{name}">{number}. {escape(each.title)}</a> '
+        for number, (name, each) in enumerate(outcomes.items(), 1)
+    )
     parts = [
         f"<h1>The paper, reproduced</h1><p>{escape(PAPER)}</p><p>{show_code(about)}</p>",
-        f'<nav>{links}<a href="#claims">Claims</a> <a href="#warnings">Warnings</a></nav>',
-        *(show_part(number, outcome, out) for number, outcome in enumerate(outcomes, 1)),
+        f'<nav><a href="#claims">Claims</a> {links}<a href="#warnings">Warnings</a></nav>',
         show_claims(judged),
+        *(show_part(number, name, each, out) for number, (name, each) in enumerate(outcomes.items(), 1)),
         show_warnings(plan),
     ]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -75,12 +93,12 @@ def show_code(text: str) -> str:
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
 
 
-def show_part(number: int, outcome: Outcome, out: Path) -> str:
+def show_part(number: int, name: str, outcome: Outcome, out: Path) -> str:
     """Return the section of an experiment."""
     notes = "".join(f'<p class="note">Left out: {escape(each)}</p>' for each in outcome.left_out)
     figures = "".join(show_drawing(drawing, out) for drawing in outcome.drawings)
     tables = "".join(show_table(table) for table in outcome.tables if table.shown)
-    title = f'<h2 id="part{number}">{number}. {escape(outcome.title)}</h2>'
+    title = f'<h2 id="{name}">{number}. {escape(outcome.title)}</h2>'
     return f"{title}<p>{escape(outcome.text)}</p>{notes}{figures}{tables}"
 
 
@@ -122,9 +140,14 @@ def show_claims(judged: list[Judged]) -> str:
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     head = "<tr><th></th><th>section</th><th>claim</th><th>verdict</th><th>evidence</th></tr>"
+    rest = "".join(
+        f"<li>Section {escape(section)}: <q>{escape(sentence)}</q> ({escape(reason)})</li>"
+        for section, sentence, reason in BEYOND_MEASURE
+    )
     return (
-        f'<h2 id="claims">What the paper claims</h2><p>{escape(RULES)}</p>'
+        f'<h2 id="claims">What the paper claims</h2><p>{count_verdicts(judged)}</p><p>{escape(RULES)}</p>'
         f'<div class="scroll"><table>{head}{"".join(rows)}</table></div>'
+        f"<p>Not a matter of measurement:</p><ul>{rest}</ul>"
     )
 
 

@@ -43,11 +43,15 @@ def make_axes(n_rows: int, n_columns: int, width: float, height: float, **settin
     return canvas, canvas.subplots(n_rows, n_columns, squeeze=False, **settings)
 
 
-def draw_plane(axes: Any, Y: NDArray[Any], colour: NDArray[Any], title: str, size: float = 5.0) -> Any:
+def draw_plane(
+    axes: Any, Y: NDArray[Any], colour: NDArray[Any], title: str, size: float = 5.0, letter: str = "y"
+) -> Any:
     """Draw coordinates in the plane, both on one scale, coloured by a true coordinate."""
     drawn = axes.scatter(*Y.T, c=colour, s=size, cmap=SCALE, linewidths=0, rasterized=True)
     axes.set_aspect("equal", adjustable="datalim")
     axes.set(xticks=[], yticks=[], title=title)
+    axes.set_xlabel(f"${letter}_1$", labelpad=1)
+    axes.set_ylabel(f"${letter}_2$", labelpad=1)
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color("0.8")
     return drawn
@@ -66,6 +70,9 @@ def draw_space(canvas: Figure, position: Any, X: NDArray[Any], colour: NDArray[A
     axes.view_init(elev=14, azim=-76)
     axes.set_box_aspect(np.maximum(np.ptp(X, axis=0), 0.2 * np.ptp(X)), zoom=1.15)
     axes.set(xticks=[], yticks=[], zticks=[], title=title)
+    axes.set_xlabel("$x_1$", labelpad=-14)
+    axes.set_ylabel("$x_2$", labelpad=-14)
+    axes.set_zlabel("$x_3$", labelpad=-14)
     return axes
 
 
@@ -106,7 +113,7 @@ def draw_bars(axes: Any, groups: Sequence[str], values: dict[str, NDArray[Any]],
         axes.bar(places, np.median(figures, axis=1), width * 0.92, color=colour, alpha=0.75, label=name)
         runs = np.broadcast_to(places[:, np.newaxis], figures.shape)
         jitter = np.linspace(-0.28, 0.28, figures.shape[1]) * width if figures.shape[1] > 1 else 0.0
-        axes.scatter(runs + jitter, figures, s=5, color="black", linewidths=0, zorder=3)
+        axes.scatter(runs + jitter, figures, s=9, color="black", edgecolors="white", linewidths=0.5, zorder=3)
     axes.set_xticks(np.arange(len(groups)), groups)
     axes.tick_params(axis="x", length=0)
     axes.set_ylabel(label)

@@ -57,9 +57,8 @@ def run(plan: Plan) -> Outcome:
     text = (
         f"{N_SAMPLES:,} points of each surface, k = {N_NEIGHBORS}, p = 2, {len(seeds)} draws. “{PAPER}” is the "
         "simplified form to the letter: pure powers, not centred, no ridge. Residual variance is 1 − R² between "
-        "the "
-        "true coordinates and their best affine fit from the embedding, since the paper's own formula depends on "
-        "the order, sign and scale of eigenvectors."
+        "the true coordinates and their best affine fit from the embedding, since the paper's own formula "
+        "depends on the order, sign and scale of eigenvectors."
     )
     return Outcome("Learning surfaces in R³ (Section 5.1)", text, [table, summary], drawings)
 
@@ -81,18 +80,18 @@ def draw_surface(surface: str, X: NDArray[Any], Z: NDArray[Any], found: dict[str
     places = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2)]
     panels = {"Z: true coordinates": Z} | {f"Y: {name}\nρ = {_rate(Y, Z)}": Y for name, Y in found.items()}
     for (row, column), (title, Y) in zip(places, panels.items(), strict=True):
-        drawn = draw_plane(canvas.add_subplot(grid[row, column]), Y, Z[:, 0], title)
+        letter = "z" if Y is Z else "y"
+        drawn = draw_plane(canvas.add_subplot(grid[row, column]), Y, Z[:, 0], title, letter=letter)
     draw_scale(canvas.add_subplot(grid[1, 3]), drawn, "first true coordinate")
     caption = (
         f"{surface}: samples X, true coordinates Z and embeddings Y of the first draw. ρ is the residual "
-        "variance; a "
-        "good embedding shows the colours in the order of Z, up to a stretching and a turn."
+        "variance; a good embedding shows the colours in the order of Z, up to an affine map."
     )
     return Drawing(f"surface_{surface.lower()}", caption, canvas)
 
 
 def _rate(Y: NDArray[Any], Z: NDArray[Any]) -> str:
-    return f"{residual_variance(Y, Z):.3f}"
+    return f"{residual_variance(Y, Z):.2g}"
 
 
 def draw_residuals(table: Table) -> Drawing:
@@ -109,10 +108,10 @@ def draw_residuals(table: Table) -> Drawing:
             if name in COMPARED
         }
         draw_bars(panel, list(SURFACES), values, label=label)
-        panel.set_ylim(bottom=0)
+        panel.set(yscale="log", ylim=(1e-5, 1))
     add_legend(canvas, axes[0, 0])
     caption = (
-        "Residual variance of the three surfaces: bars are medians over the draws, dots the draws. Left after the "
-        "best affine fit, right between distances, which also asks that both coordinates have the right scale."
+        "Residual variance of the three surfaces: bars are medians over the draws, dots the draws. Left after "
+        "the best affine fit, right between distances, which also asks that both coordinates have the right scale."
     )
     return Drawing("surfaces_residual_variance", caption, canvas)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 PANEL = 0.85
 
 #: Cells in a panel: enough for a hundred images and room between them.
-N_CELLS = 250
+N_CELLS = 360
 
 
 def draw_thumbnails(
@@ -40,13 +40,15 @@ def draw_thumbnails(
     cells = choose_cells((inside - low) / (high - low) * n_cells, n_cells)
     centres = low + (cells + 0.5) / n_cells * (high - low)
     axes.scatter(*dots.T, s=3, color="0.72", linewidths=0, rasterized=True, zorder=1)
-    lines = LineCollection(list(np.stack([inside, centres], axis=1)), colors=colour, linewidths=0.6, zorder=2)
+    lines = LineCollection(list(np.stack([inside, centres], axis=1)), colors=colour, linewidths=0.5, zorder=3.5)
     axes.add_collection(lines, autolim=False)
     box = (low[0], high[0], low[1], high[1])
     axes.imshow(
         lay_out(images, cells, n_cells), cmap=shades, extent=box, aspect="auto", zorder=3, interpolation="nearest"
     )
-    axes.scatter(*inside.T, s=7, color=colour, linewidths=0, zorder=4)
+    is_outside = (inside != places).any(axis=1)
+    axes.scatter(*inside[~is_outside].T, s=7, color=colour, linewidths=0, zorder=4)
+    axes.scatter(*inside[is_outside].T, s=22, color=colour, marker="x", linewidths=1.2, zorder=4, clip_on=False)
     axes.set(xlim=box[:2], ylim=box[2:], xticks=[], yticks=[])
     axes.set_box_aspect(PANEL)
     axes.spines[:].set_visible(True)
@@ -86,6 +88,5 @@ def lay_out(images: NDArray[Any], cells: NDArray[np.int_], n_cells: NDArray[np.i
     sheet = np.ma.array(np.zeros(shape), mask=np.ones(shape, dtype=bool))
     for image, (column, row) in zip(images, cells, strict=True):
         top, left = (down - 1 - row) * height, column * width
-        low, high = image.min(), image.max()
-        sheet[top : top + height - 1, left : left + width - 1] = (image - low) / max(high - low, 1e-12)
+        sheet[top : top + height - 1, left : left + width - 1] = image
     return sheet

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from polyfold.experiments.claims.judgement import (
+    GROWS,
     MUCH,
     SIMILAR,
+    TIMES,
     UNFOLDED,
     Claim,
     Tables,
@@ -29,58 +31,61 @@ def judge_linearity(tables: Tables) -> Verdict:
     return Verdict(
         bool(least > UNFOLDED >= most),
         "On SwissRoll and SwissHole the best of all draws of NPP and ONPP leaves a residual variance of "
-        f"{least:.2f}; "
-        f"the worst of NPPE (paper) leaves {most:.3f}.",
+        f"{least:.2f}; the worst of NPPE (paper) leaves {most:.3f}.",
         "A linear map comes as near, or the published one does not come near enough, on some draw.",
     )
 
 
 def judge_effectiveness(tables: Tables) -> Verdict:
-    """Local neighbourhoods by trustworthiness, geometry by residual variance, of located samples."""
-    table = tables["locating"]
+    """Local neighbourhoods by trustworthiness, geometry by residual variance, of located samples and images."""
+    table, real = tables["locating"], tables["images"]
     rivals, cases = ("NPP", "ONPP", "KE"), table.list_values("case")
 
     def find_median(name: str, case: str, column: str) -> float:
         located = table.select("located", case=case).max()
         return float(np.median(table.select(column, method=name, case=case, located=located).astype(float)))
 
-    lost = {n: max(1 - find_median(n, case, "trustworthiness") for case in cases) for n in (PAPER, OURS, *rivals)}
-    rho = {n: max(find_median(n, case, "residual_variance") for case in cases) for n in (PAPER, OURS, *rivals)}
-    holds = all(2 * lost[PAPER] < lost[each] and 2 * rho[PAPER] < rho[each] for each in rivals)
-    real = ""
-    for name in tables["images"].list_values("set") if "images" in tables else ():
-        found = tables["images"]
-        others = [each for each in rivals if each in found.list_values("method", set=name)]
-        real += f" Trustworthiness of unseen images, {name}: "
-        real += tell_medians(found, (PAPER, OURS, *others), "trustworthiness", set=name) + "."
-        own = np.median(found.select("trustworthiness", set=name, method=PAPER))
-        best = max(np.median(found.select("trustworthiness", set=name, method=each)) for each in others)
-        holds = holds and bool(own > best)
+    names = (PAPER, OURS, *rivals)
+    lost = {name: max(1 - find_median(name, case, "trustworthiness") for case in cases) for name in names}
+    rho = {name: max(find_median(name, case, "residual_variance") for case in cases) for name in names}
+    kept = {"the geometry": rho, "neighbourhoods": lost}
+    equal = [
+        f"{what} than {each}"
+        for what, found in kept.items()
+        for each in rivals
+        if TIMES * found[PAPER] >= found[each]
+    ]
+    told, beaten = "", []
+    for name in real.list_values("set"):
+        others = [each for each in rivals if each in real.list_values("method", set=name)]
+        told += f" Trustworthiness of unseen images, {name}: "
+        told += tell_medians(real, (PAPER, OURS, *others), "trustworthiness", set=name) + "."
+        own, *best = (
+            np.median(real.select("trustworthiness", set=name, method=each)) for each in (PAPER, *others)
+        )
+        beaten += [name] if own <= max(best) else []
+    why = f"On the roll it does not keep {' or '.join(equal)} much better. " if equal else ""
+    why += f"On unseen images another method keeps neighbourhoods better: {', '.join(beaten)}." if beaten else ""
     return Verdict(
-        holds,
-        "Located samples of the Swiss roll, the worst of three cases. Residual variance: "
-        + ", ".join(f"{name} {value:.3g}" for name, value in rho.items())
-        + ". Trustworthiness lost: "
-        + ", ".join(f"{name} {value:.3g}" for name, value in lost.items())
-        + f".{real}",
-        "The roll's geometry is kept much better than by all three. Local neighbourhoods are kept much better "
-        "than by the "
-        "linear maps, but no better than by KE, which extends LLE's embedding smoothly: what KE gets wrong is "
-        "LLE's "
-        "geometry, not who is whose neighbour. On images the published form, without a ridge, does not "
-        "generalise.",
+        not why,
+        f"Located samples of the Swiss roll, the worst of three cases. Residual variance: {_tell(rho)}. "
+        f"Trustworthiness lost: {_tell(lost)}.{told}",
+        why.strip(),
     )
+
+
+def _tell(found: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.3g}" for name, value in found.items())
 
 
 def judge_repetition(tables: Tables) -> Verdict:
     """Learning again against placing one sample."""
     table = tables["locating_times"]
-    again, placed = (table.select("seconds", case="one more", method=name)[0] for name in ("LLE", OURS))
+    again, placed = (table.select("seconds", case="one more", method=name)[0] for name in ("LLE", PAPER))
     return Verdict(
         bool(again > MUCH * placed),
         f"One more sample after 1,000: LLE fitted again takes {1e3 * again:.0f} ms, the map {1e6 * placed:.0f} "
-        "µs, "
-        f"{again / placed:,.0f} times less.",
+        f"µs, {again / placed:,.0f} times less.",
         "Learning again is not that much slower than the map here.",
     )
 
@@ -92,7 +97,7 @@ def judge_kernel_choice(tables: Tables) -> Verdict:
     found = np.median(table.select("residual_variance", choice="given").reshape(-1, len(widths)), axis=0)
     chosen = np.median(table.select("residual_variance", choice="auto"))
     return Verdict(
-        bool(found.max() > 2 * found.min()),
+        bool(found.max() > TIMES * found.min()),
         f"KE on the Swiss roll: residual variance {found.min():.3f} to {found.max():.3f} over bandwidths of "
         f"{widths.min():.3g} to {widths.max():.3g} median distances; {chosen:.3f} where leave-one-out chooses.",
         "All bandwidths give about the same.",
@@ -105,11 +110,10 @@ def judge_kernel_cost(tables: Tables) -> Verdict:
     growth = {n: exponents.select("measured", method=n, grows="N")[0] for n in ("KE", PAPER)}
     ratio = read_time(times, "KE", case="random, many") / read_time(times, PAPER, case="random, many")
     return Verdict(
-        bool(growth["KE"] > 0.5 and ratio > MUCH),
+        bool(growth["KE"] > GROWS and ratio > MUCH),
         f"The time for a sample grows with the number N of training samples as N^{growth['KE']:.2f} for KE and "
         f"N^{growth[PAPER]:.2f} for NPPE (paper); at N = 1,000 KE takes {ratio:,.0f} times as long. KE also "
-        "solves for N "
-        "coefficients in a dense N × N matrix.",
+        "solves for N coefficients in a dense N × N matrix.",
         "The kernel is not much slower here.",
     )
 
@@ -122,29 +126,27 @@ def judge_explicitness(tables: Tables) -> Verdict:
     return Verdict(
         bool(apart < 1e-12 and kept[PAPER] * MUCH < kept["KE"]),
         f"NPPE (paper) keeps {kept[PAPER]:.1f} kB and KE {kept['KE']:.0f} kB; a sample located alone differs from "
-        "the "
-        f"same in a batch by {apart:.1g} of the largest coordinate.",
+        f"the same in a batch by {apart:.1g} of the largest coordinate.",
         "The map keeps too much, or places samples by the company they come in.",
     )
 
 
 def judge_nonlinearity(tables: Tables) -> Verdict:
     """Degree 2 against degree 1 on each surface."""
-    table, parts, better = tables["parameters_degree"], [], []
+    table, parts, beaten = tables["parameters_degree"], [], []
     for surface in SURFACES:
         first, second = (
             table.select("residual_variance", surface=surface, method=PAPER, degree=degree) for degree in (1, 2)
         )
-        better.append(bool((second < first).all()))
+        beaten += [] if (second < first).all() else [surface]
         parts.append(f"{surface} {np.median(first):.3g} → {np.median(second):.3g}")
+    why = f"Not better on every draw of {' and '.join(beaten)}."
+    if beaten == ["Gaussian"]:
+        why = "It holds on both rolls. The Gaussian's true coordinates are columns of it: a linear map is enough."
     return Verdict(
-        all(better),
-        f"Residual variance of unseen samples from p = 1 to p = 2, NPPE (paper): {', '.join(parts)}; better on "
-        "every "
-        f"draw of {sum(better)} of {len(better)} surfaces.",
-        "The Gaussian's true coordinates are two of its columns: there a linear map is enough, and a quadratic "
-        "one does "
-        "not improve every draw.",
+        not beaten,
+        f"Median residual variance of unseen samples from p = 1 to p = 2, NPPE (paper): {', '.join(parts)}.",
+        why,
     )
 
 
@@ -165,18 +167,19 @@ def judge_combination(tables: Tables) -> Verdict:
     table = tables["beyond_graphs"]
     found = {graph: table.select("residual_variance", graph=graph) for graph in ("lle", "laplacian", "isomap")}
     told = ", ".join(f"{graph} {np.median(rho):.3f}, at worst {rho.max():.3f}" for graph, rho in found.items())
+    cut = table.select("short_cuts", graph="lle")
+    failed = [graph for graph, rho in found.items() if np.median(rho) > UNFOLDED]
     return Verdict(
-        bool(max(np.median(rho) for rho in found.values()) <= UNFOLDED),
-        f"Quadratic maps of other graphs, median residual variance of unseen samples of the Swiss roll: {told} "
-        "(draws on "
-        "which an edge short-cuts between turns).",
-        "Not every graph gives a map that unfolds the roll.",
+        not failed,
+        f"Quadratic maps of other graphs, median residual variance of unseen samples of the Swiss roll: {told}. "
+        f"On {np.count_nonzero(cut)} of {len(cut)} draws an edge short-cuts between turns of the roll.",
+        f"The map of {' and '.join(failed)} does not unfold the roll.",
     )
 
 
 CLAIMS = [
     Claim(
-        "Abstract",
+        "Abstract and 1",
         "However, this linearity assumption may be too restrictive.",
         ("surfaces",),
         "surfaces_residual_variance",
@@ -184,10 +187,10 @@ CLAIMS = [
     ),
     Claim(
         "Abstract",
-        "Experimental results on both synthetic and real-world data show that the proposed mapping is much "
-        "more effective in preserving the local neighborhood information and the nonlinear geometry of the "
+        "Experimental results on both synthetic and real-world data show that the proposed mapping is much more "
+        "effective in preserving the local neighborhood information and the nonlinear geometry of the "
         "high-dimensional data samples than previous work.",
-        ("locating",),
+        ("locating", "images"),
         "locating_curves",
         judge_effectiveness,
     ),
@@ -223,8 +226,7 @@ CLAIMS = [
     Claim(
         "1",
         "Clearly, it is more reasonable to use a polynomial mapping to handle with data samples lying on "
-        "nonlinear "
-        "manifolds.",
+        "nonlinear manifolds.",
         ("parameters_degree",),
         "parameters_degree",
         judge_nonlinearity,
@@ -239,8 +241,8 @@ CLAIMS = [
     ),
     Claim(
         "1",
-        "Combining this explicit nonlinear mapping with existing manifold learning methods (e.g. LLE, LE, Isomap) "
-        "can give explicit manifold learning algorithms.",
+        "Combining this explicit nonlinear mapping with existing manifold learning methods (e.g. LLE, LE, "
+        "Isomap) can give explicit manifold learning algorithms.",
         ("beyond_graphs",),
         "beyond_graphs",
         judge_combination,

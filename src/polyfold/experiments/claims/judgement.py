@@ -26,8 +26,11 @@ SIMILAR, SAME, MUCH = 3.0, 1.5, 10.0
 #: What takes at least this share of another's time is not clearly faster.
 FASTER = 0.8
 
-#: Exponents above this are nearer to 2 than to 1.
-QUADRATIC = 1.5
+#: A loss or a spread is much more where it is this many times another, and an error clearly less by this share.
+TIMES, CLEARLY = 2.0, 0.1
+
+#: Exponents above this are nearer to 2 than to 1; above this, nearer to 1 than to 0.
+QUADRATIC, GROWS = 1.5, 0.5
 
 
 @dataclass(frozen=True)
