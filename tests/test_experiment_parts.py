@@ -39,7 +39,7 @@ def test_the_sheet_of_images_has_its_first_row_on_top():
     image = np.arange(6.0).reshape(1, 2, 3)
     sheet = lay_out(image, np.array([[1, 0]]), np.array([2, 2]))
     assert sheet.shape == (6, 8)
-    np.testing.assert_allclose(sheet[3:5, 4:7], image[0] / 5)
+    np.testing.assert_allclose(sheet[3:5, 4:7], image[0])
 
 
 def test_the_frame_leaves_out_what_lies_far_away():
@@ -97,17 +97,18 @@ def test_shrunk_images_are_means():
 
 
 def test_exponents_are_found_in_times_that_have_them():
-    truth = {"N": 0.0, "n": 1.3, "p": 0.9, "m": 2.1}
+    truth = {"N": 0.0, "n": 1.3, "p": 0.9, "m": 2.1, "d": 0.8}
     rows = [
         {"method": name, "grows": size, "size": value, "seconds": 2e-6 * value ** truth[size]}
-        for name in COSTS
-        for size, values in RANGES.items()
-        for value in values
+        for name, (_, known, _) in COSTS.items()
+        for size in known
+        for value in RANGES[size]
     ]
     fits = fit_exponents(Table("times", "", rows))
     for row in fits.rows:
         assert row["measured"] == pytest.approx(truth[row["grows"]], abs=1e-9)
         assert row["standard_error"] < 1e-7
+        assert row["upper_half"] == pytest.approx(truth[row["grows"]], abs=1e-9)
 
 
 def test_short_cuts_are_counted():
@@ -132,8 +133,8 @@ def test_tables_select_and_tabulate():
 
 
 def test_values_are_written_for_people():
-    assert [show_value(v) for v in (0.123456, True, 7, "text", float("nan"), np.float64(1e-9))] == [
-        "0.123", "yes", "7", "text", "", "1e-09",
+    assert [show_value(v) for v in (0.123456, True, 7, "text", float("nan"), np.float64(1e-9), None, 12345.6)] == [
+        "0.123", "yes", "7", "text", "", "1e-09", "", "12,346",
     ]  # fmt: skip
 
 
@@ -161,6 +162,17 @@ def test_stages_are_timed_while_asked_and_counted_once():
     before = dict(seconds)
     NPPE(n_neighbors=10).fit(X)
     assert seconds == before
+
+
+def test_a_loop_that_is_left_early_leaves_no_clock_running():
+    from polyfold._blocks import _stage_seconds, show_progress
+
+    with time_stages() as seconds:
+        steps = show_progress(range(3), 3, "steps", 0)
+        next(steps)
+    steps.close()
+    assert _stage_seconds.get() is None
+    assert not seconds
 
 
 def test_stages_are_timed_after_an_error():

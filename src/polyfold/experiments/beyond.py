@@ -160,7 +160,7 @@ def choose_ridge(plan: Plan) -> Outcome:
     """Learn each of scikit-learn's digits with more and more ridge, and look at samples held out."""
     X, y = load_digits(return_X_y=True)
     digits = range(0, 10, 5) if plan.quick else range(10)
-    alphas = ALPHAS[:1] + ALPHAS[3::2] if plan.quick else ALPHAS
+    alphas = (ALPHAS[0], 1e-3, ALPHAS[-1]) if plan.quick else ALPHAS
     rows: list[Row] = []
     for digit in plan.track(digits, "beyond: ridge"):
         own = np.random.default_rng(plan.seed + digit).permutation(X[y == digit])

@@ -113,10 +113,14 @@ class Drawing:
     canvas: Any
 
     def write(self, folder: Path, dpi: int = 150) -> None:
-        """Write the figure, for the screen and for print."""
-        self.canvas.savefig(folder / f"{self.name}.png", dpi=dpi)
+        """Write the figure, for the screen and for print; each is drawn once, where `savefig` draws twice."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+        self.canvas.set_dpi(dpi)
+        FigureCanvasAgg(self.canvas).print_png(folder / f"{self.name}.png")
         self.canvas.set_layout_engine("none")  # found once, and kept
-        self.canvas.savefig(folder / f"{self.name}.svg", dpi=dpi, metadata={"Date": None})
+        FigureCanvasSVG(self.canvas).print_svg(folder / f"{self.name}.svg", metadata={"Date": None})
 
 
 @dataclass(frozen=True)

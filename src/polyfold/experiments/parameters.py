@@ -56,7 +56,7 @@ def run(plan: Plan) -> Outcome:
         "simplifies. KE extends the LLE embedding of the Swiss roll through a kernel of growing bandwidth."
     )
     neighbors = vary(plan, "neighbors", PERCENTS)
-    degrees = vary(plan, "degree", DEGREES[:4] if plan.quick else DEGREES)
+    degrees = vary(plan, "degree", DEGREES[:3] if plan.quick else DEGREES)
     stages = time_fits(plan)
     bandwidths = vary_bandwidth(plan)
     caption = "Residual variance of unseen samples of the {} against {}: median of the draws (least to most)."
