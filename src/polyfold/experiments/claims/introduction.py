@@ -64,7 +64,7 @@ def judge_effectiveness(tables: Tables) -> Verdict:
             np.median(real.select("trustworthiness", set=name, method=each)) for each in (PAPER, *others)
         )
         beaten += [name] if own <= max(best) else []
-    why = f"On the roll it does not keep {' or '.join(equal)} much better. " if equal else ""
+    why = f"On the roll it does not keep {', or '.join(equal)}. " if equal else ""
     why += f"On unseen images another method keeps neighbourhoods better: {', '.join(beaten)}." if beaten else ""
     return Verdict(
         not why,

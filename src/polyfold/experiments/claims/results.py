@@ -50,8 +50,8 @@ def judge_neighbors(tables: Tables) -> Verdict:
         not failed,
         "NPPE (paper), median residual variance of unseen samples for k from half to twice 1 % of N = 1,000: "
         f"{'; '.join(parts)}.",
-        f"Not unfolded: {', '.join(failed)}. On a roll more neighbours reach across to the next turn; where "
-        "samples are few, fewer neighbours do not hold the surface together.",
+        f"Not unfolded: {', '.join(failed)}. On a roll many neighbours reach across to the next turn; few do not "
+        "hold a surface together where samples are scarce.",
     )
 
 
