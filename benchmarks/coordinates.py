@@ -18,8 +18,8 @@ from joblib import Parallel, delayed
 from sklearn.manifold import Isomap
 
 from polyfold import NPPE, PolynomialEmbedding, _local
-from polyfold._neighbors import find_exact_neighbors
 from polyfold.datasets import make_gaussian, make_swiss_hole, make_swiss_roll, make_twin_peaks
+from polyfold.experiments.surfaces import count_short_cuts
 from polyfold.metrics import residual_variance
 
 #: name -> (surface, training samples, degrees)
@@ -36,20 +36,11 @@ CASES = {
 ROLLED = ("strip, T = 3", "strip, T = 4", "Swiss roll", "Swiss hole")
 
 
-def has_short_cut(X, Z):
-    """Say whether there is an edge whose length on the unrolled sheet exceeds twice its chord."""
-    neighbors = find_exact_neighbors(X, 10, n_jobs=None, verbose=0)
-    t = Z[:, 0]
-    sheet = np.column_stack([(t * np.sqrt(1 + t**2) + np.arcsinh(t)) / 2, Z[:, 1]])
-    on_sheet, chord = (np.linalg.norm(P[neighbors] - P[:, np.newaxis], axis=2) for P in (sheet, X))
-    return bool((on_sheet > 2 * chord).any())
-
-
 def measure_seed(case, seed, degrees=None):
     """Return per degree (independent, smallest, choice), or None where an edge short-cuts."""
     make, n_samples, all_degrees = CASES[case]
     X, Z = make(n_samples, seed)
-    if case in ROLLED and has_short_cut(X, Z):
+    if case in ROLLED and count_short_cuts(X, Z, 10):
         return None
     rows = []
     for degree in degrees or all_degrees:

@@ -26,7 +26,6 @@ from time import perf_counter
 import numpy as np
 from isomap_faces import measure_times
 from real_data import SETS, draw_split
-from scipy.ndimage import binary_erosion
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsRegressor
@@ -35,6 +34,7 @@ from sklearn.preprocessing import StandardScaler
 
 from polyfold import NPE, NPPE, SNPPE, KernelExtrapolation, NystromExtension
 from polyfold.datasets import make_swiss_roll
+from polyfold.experiments.image_facts import measure_balance, measure_zeros
 from polyfold.metrics import residual_variance, trustworthiness
 
 PAPER = {"degree": 2, "alpha": 0.0, "center": False, "coordinates": "smallest"}
@@ -49,23 +49,13 @@ METHODS = {
 }
 
 
-def measure_balance(X):
-    """Return the brightness of the left half of each face less that of the right."""
-    faces = X.reshape(-1, 28, 20)
-    return (faces[:, :, :10].mean(axis=(1, 2)) - faces[:, :, 10:].mean(axis=(1, 2)))[:, np.newaxis]
+def describe_faces(X):
+    return measure_balance(X.reshape(-1, 28, 20))
 
 
-def measure_zeros(X):
-    """Return the stroke width of each zero, twice its area over its perimeter, and its slant: columns per row."""
-    figures = []
-    for image in X.reshape(-1, 16, 16):
-        ink = image - image.min()
-        shape = ink > ink.max() / 2
-        perimeter = np.count_nonzero(shape & ~binary_erosion(shape))
-        rows, columns = np.nonzero(shape)
-        slant = np.cov(rows, columns)[0, 1] / rows.var()
-        figures.append([2 * shape.sum() / perimeter, slant])
-    return np.array(figures)
+def describe_zeros(X):
+    """Return stroke width and slant."""
+    return measure_zeros(X.reshape(-1, 16, 16))[:, [0, 2]]
 
 
 def load_roll(seed, spacing):
@@ -92,8 +82,8 @@ def measure_images(make, seed, name, k, describe):
 EXPERIMENTS = {
     ("even roll",): lambda make, seed: measure_roll(make, seed, "even"),
     ("random roll",): lambda make, seed: measure_roll(make, seed, "random"),
-    ("Frey trust", "balance"): lambda make, seed: measure_images(make, seed, "frey", 15, measure_balance),
-    ("zeros trust", "width", "slant"): lambda make, seed: measure_images(make, seed, "usps", 5, measure_zeros),
+    ("Frey trust", "balance"): lambda make, seed: measure_images(make, seed, "frey", 15, describe_faces),
+    ("zeros trust", "width", "slant"): lambda make, seed: measure_images(make, seed, "usps", 5, describe_zeros),
 }
 
 

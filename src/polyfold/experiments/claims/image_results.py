@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.experiments.claims.judgement import FASTER, MUCH, RECOVERED, Claim, Tables, Verdict, read_time
+from polyfold.experiments.claims.judgement import (
+    FASTER,
+    MUCH,
+    RECOVERED,
+    Claim,
+    Tables,
+    Verdict,
+    read_time,
+    tell_figures,
+)
 from polyfold.experiments.methods import METHODS, OURS, PAPER
 from polyfold.experiments.outcome import Table
 
@@ -17,10 +26,6 @@ def _read_recovery(tables: Tables, name: str, what: str, column: str = "r2_neigh
     }
 
 
-def _tell_recovery(found: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in found.items())
-
-
 def judge_faces(tables: Tables) -> Verdict:
     """Left-right balance of the Frey faces."""
     found = _read_recovery(tables, "lleface", "left-right balance")
@@ -28,8 +33,8 @@ def judge_faces(tables: Tables) -> Verdict:
     reached = [name for name in (PAPER, "NPP", "KE") if found[name] >= RECOVERED]
     return Verdict(
         min(found[PAPER], found["NPP"]) >= RECOVERED > found["KE"],
-        f"R² of left-right balance on unseen faces: {_tell_recovery(found)}; by an affine function: "
-        f"{_tell_recovery(affine)}.",
+        f"R² of left-right balance on unseen faces: {tell_figures(found, '.2f')}; by an affine function: "
+        f"{tell_figures(affine, '.2f')}.",
         f"Of the three, {' and '.join(reached) or 'none'} reach{'es' if len(reached) < 2 else ''} an R² of "
         f"{RECOVERED:g}.",
     )
@@ -73,7 +78,7 @@ def judge_freedom(tables: Tables) -> Verdict:
     found = {what: _read_recovery(tables, "usps-0", what) for what in ("stroke width", "aspect", "slant")}
     methods = [name for name in found["slant"] if name in METHODS]
     reached = {what: [name for name in methods if r2[name] >= RECOVERED] for what, r2 in found.items()}
-    told = ". ".join(f"{what.capitalize()}: {_tell_recovery(r2)}" for what, r2 in found.items())
+    told = ". ".join(f"{what.capitalize()}: {tell_figures(r2, '.2f')}" for what, r2 in found.items())
     listed = "; ".join(f"the {what} by {' and '.join(names) or 'none'}" for what, names in reached.items())
     return Verdict(
         bool(set(reached["stroke width"]) & set(reached["aspect"])),

@@ -14,6 +14,7 @@ from polyfold.experiments.claims.judgement import (
     Tables,
     Verdict,
     read_time,
+    tell_figures,
     tell_medians,
 )
 from polyfold.experiments.locating import CASES
@@ -50,7 +51,7 @@ def judge_effectiveness(tables: Tables) -> Verdict:
     rho = {name: max(find_median(name, case, "residual_variance") for case in cases) for name in names}
     kept = {"the geometry": rho, "neighbourhoods": lost}
     equal = [
-        f"{what} than {each}"
+        f"{what} much better than {each}"
         for what, found in kept.items()
         for each in rivals
         if TIMES * found[PAPER] >= found[each]
@@ -68,14 +69,10 @@ def judge_effectiveness(tables: Tables) -> Verdict:
     why += f"On unseen images another method keeps neighbourhoods better: {', '.join(beaten)}." if beaten else ""
     return Verdict(
         not why,
-        f"Located samples of the Swiss roll, the worst of three cases. Residual variance: {_tell(rho)}. "
-        f"Trustworthiness lost: {_tell(lost)}.{told}",
+        f"Located samples of the Swiss roll, the worst of three cases. Residual variance: {tell_figures(rho)}. "
+        f"Trustworthiness lost: {tell_figures(lost)}.{told}",
         why.strip(),
     )
-
-
-def _tell(found: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.3g}" for name, value in found.items())
 
 
 def judge_repetition(tables: Tables) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +84,12 @@ def _pair_draws(
 
 def tell_medians(table: Table, names: Iterable[str], column: str = "residual_variance", **where: Any) -> str:
     """Write the median of each method."""
-    return ", ".join(f"{name} {np.median(table.select(column, method=name, **where)):.3g}" for name in names)
+    return tell_figures({name: float(np.median(table.select(column, method=name, **where))) for name in names})
+
+
+def tell_figures(found: Mapping[str, float], form: str = ".3g") -> str:
+    """Write a figure for each name."""
+    return ", ".join(f"{name} {value:{form}}" for name, value in found.items())
 
 
 def read_time(table: Table, method: str, **where: Any) -> float:

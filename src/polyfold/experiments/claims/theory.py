@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyfold.experiments.claims.judgement import QUADRATIC, Claim, Tables, Verdict, compare_draws, is_best
+from polyfold.experiments.claims.judgement import (
+    QUADRATIC,
+    Claim,
+    Tables,
+    Verdict,
+    compare_draws,
+    is_best,
+    tell_figures,
+)
 from polyfold.experiments.methods import CROSS_TERMS, OURS, PAPER
 from polyfold.experiments.parameters import BEST
 from polyfold.experiments.surfaces import SURFACES
@@ -155,14 +163,10 @@ def judge_counterparts(tables: Tables) -> Verdict:
     why += "On the unseen faces NPP, which is linear, is better than the published form." if losing else ""
     return Verdict(
         not why,
-        f"NPPE (paper) is better than NPP and ONPP: {told}. Unseen faces, trustworthiness: {_tell(trust)}; R² of "
-        f"left-right balance: {_tell(turning)}.",
+        f"NPPE (paper) is better than NPP and ONPP: {told}. Unseen faces, trustworthiness: "
+        f"{tell_figures(trust, '.2f')}; R² of left-right balance: {tell_figures(turning, '.2f')}.",
         why.strip(),
     )
-
-
-def _tell(found: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in found.items())
 
 
 CLAIMS = [
