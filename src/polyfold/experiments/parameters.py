@@ -237,7 +237,16 @@ def draw_stages(table: Table) -> Drawing:
             foot = np.zeros(len(sizes))
             for stage, colour in zip(stages, STAGE_COLOURS, strict=True):
                 spent = 1e3 * table.select("seconds", method=name, grows=size, stage=stage)
-                panel.bar(range(len(sizes)), spent, 0.8, foot, color=colour, label=stage)
+                panel.bar(
+                    range(len(sizes)),
+                    spent,
+                    0.8,
+                    foot,
+                    color=colour,
+                    label=stage,
+                    edgecolor="white",
+                    linewidth=0.4,
+                )
                 foot = foot + spent
             panel.set_xticks(range(len(sizes)), [f"{s:,}" if s < 10_000 else f"{s // 1000}k" for s in sizes])
             panel.set(xlabel={"N": "samples N", "n": "columns n", "p": "degree p"}[size], title=name)
