@@ -100,10 +100,13 @@ def reproduce(
         typer.Option(help="An experiment to run; repeat for more. All by default.", show_default=False),
     ] = None,
 ) -> None:
-    """Run the paper's experiments, and write figures, tables, a report, and its claims judged by what came out.
+    """Run the paper's experiments, write a report, and judge the paper's claims by what came out.
 
-    Experiments: surfaces, locating, images, complexity, parameters, beyond. About a quarter of an hour on two
-    cores; leave the machine alone meanwhile, since times are measured. Without image sets the rest is run.
+    Experiments: surfaces, locating, images, complexity, parameters, beyond.
+
+    All take about a quarter of an hour on two cores. Leave the machine alone: times are measured.
+
+    Without image sets the rest is run.
     """
     from importlib.util import find_spec
 

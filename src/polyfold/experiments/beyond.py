@@ -125,8 +125,8 @@ def fold_twin_peaks(plan: Plan) -> Outcome:
     return Outcome("", "", [table, summary], [drawing])
 
 
-#: What is compared where coordinates repeat each other.
-SMALLEST, INDEPENDENT = "NPPE, smallest eigenvalues", "NPPE (polyfold)"
+#: What repeats coordinates.
+SMALLEST = "NPPE, smallest eigenvalues"
 
 
 def embed_both(plan: Plan, X: NDArray[Any], degree: int) -> dict[str, NDArray[Any]]:
@@ -134,7 +134,7 @@ def embed_both(plan: Plan, X: NDArray[Any], degree: int) -> dict[str, NDArray[An
     smallest = NPPE(n_neighbors=N_NEIGHBORS, degree=degree, coordinates="smallest")
     independent = NPPE(n_neighbors=N_NEIGHBORS, degree=degree)
     lle = LocallyLinearEmbedding(n_neighbors=N_NEIGHBORS, random_state=0)
-    models = {SMALLEST: smallest, INDEPENDENT: independent, "LLE": lle}
+    models = {SMALLEST: smallest, OURS: independent, "LLE": lle}
     return {name: plan.listen(name, model, X).embedding_ for name, model in models.items()}
 
 
