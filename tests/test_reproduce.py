@@ -2,7 +2,6 @@
 
 import ast
 import csv
-import os
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -27,6 +26,9 @@ pytestmark = pytest.mark.xdist_group("reproduce")
 SOURCE = Path(polyfold.__file__).parent / "experiments"
 ROLLS = ("SwissRoll", "SwissHole")
 
+#: Where image sets are, the quick form runs on them too.
+WITH_IMAGES = ["--data", image_sets.FOLDER] if image_sets.FOLDER.name and image_sets.FOLDER.is_dir() else []
+
 
 def run(*arguments):
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
@@ -36,8 +38,7 @@ def run(*arguments):
 def quick(tmp_path_factory):
     """The folder that the quick form wrote."""
     out = tmp_path_factory.mktemp("quick") / "new"
-    with_images = ["--data", image_sets.FOLDER] if os.environ.get("POLYFOLD_DATA") else []
-    shown = run("--quick", "--out", out, *with_images)
+    shown = run("--quick", "--out", out, *WITH_IMAGES)
     assert shown.exit_code == 0, shown.output
     return out
 
@@ -355,8 +356,7 @@ def test_one_seed_gives_the_same_tables_and_another_does_not(quick, tmp_path):
 
 @pytest.mark.slow
 def test_two_runs_with_one_seed_give_identical_tables(quick, tmp_path):
-    with_images = ["--data", image_sets.FOLDER] if os.environ.get("POLYFOLD_DATA") else []
-    assert run("--quick", "--out", tmp_path, *with_images).exit_code == 0
+    assert run("--quick", "--out", tmp_path, *WITH_IMAGES).exit_code == 0
     first, second = list_untimed(quick), list_untimed(tmp_path)
     assert first == second
     assert len(first) >= 20
