@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import polyfold
 from polyfold import bench
+from polyfold.bench import timing
 from polyfold.bench.report import Curve, Figure, show_amount, show_ratio
 from polyfold.bench.timing import measure_peak, time_side_by_side
 from polyfold.cli import app
@@ -83,6 +84,22 @@ def test_functions_take_turns_and_the_best_counts():
     seconds = time_side_by_side({"a": lambda: calls.append("a"), "b": lambda: sum(range(200_000))}, 3)
     assert 0 < seconds["a"] < seconds["b"]
     assert len(calls) > 3
+
+
+def test_a_slow_first_call_does_not_spoil_the_measurement(monkeypatch):
+    """The clock stands still but for calls: the first two take 500 µs, all others 10 µs."""
+    now, calls = [0.0], []
+
+    def work():
+        calls.append(now[0])
+        now[0] += 5e-4 if len(calls) <= 2 else 1e-5
+
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(timing.time, "sleep", lambda seconds: None)
+    assert time_side_by_side({"work": work}, 1)["work"] == pytest.approx(1e-5)
+    before = len(calls)
+    time_side_by_side({"work": work}, 2)
+    assert len(calls) - before > 6 * timing.LEAST_SECONDS / 1e-5
 
 
 def test_the_peak_is_that_of_the_process_alone():

@@ -16,7 +16,7 @@ import polyfold
 from image_sets import needs
 from polyfold import experiments
 from polyfold.cli import app
-from polyfold.experiments.claims import CLAIMS, judge_claims
+from polyfold.experiments.claims import CLAIMS, CLOSE_CALL, judge_claims
 from polyfold.experiments.methods import OURS, PAPER
 from polyfold.experiments.outcome import Outcome, Table
 
@@ -299,6 +299,21 @@ def spoil(table, random):
     return Table(table.name, table.caption, rows)
 
 
+@pytest.mark.parametrize(
+    ("ratio", "verdict", "is_close"),
+    [(0.3, "holds", False), (0.75, "holds", True), (0.85, "does not hold", True), (1.2, "does not hold", False)],
+)
+def test_a_verdict_that_a_little_time_would_turn_is_called_close(tables, ratio, verdict, is_close):
+    rows = [
+        row | {"seconds": ratio if row["method"] in {"NPP", "ONPP"} else 1.0}
+        for row in tables["locating_times"].rows
+    ]
+    judged = judge_claims(tables | {"locating_times": Table("locating_times", "", rows)})
+    [found] = [each for each in judged if each.claim.sentence.startswith("NPP and ONPP are faster")]
+    assert found.verdict == verdict
+    assert found.evidence.endswith(CLOSE_CALL) == is_close
+
+
 class Page(HTMLParser):
     """Collects tags, and checks that they are closed in order."""
 
@@ -475,6 +490,6 @@ def test_every_experiment_is_a_file_of_its_own():
 
 def test_an_exponent_is_fitted_for_each_size_and_method(tables):
     exponents = tables["complexity_exponents_times"]
-    assert len(exponents.rows) == 13
+    assert len(exponents.rows) == 14
     for column in ("measured", "standard_error", "upper_half"):
         assert np.isfinite(exponents.select(column).astype(float)).all()

@@ -30,8 +30,7 @@ __all__ = [
 PAUSE = 0.06
 
 #: A function is called so often in one measurement that it takes at least this long.
-LEAST_SECONDS = 2e-4
-
+LEAST_SECONDS = 1e-3
 
 #: What takes less time than this is measured three times as often: the shorter, the noisier.
 SHORT_SECONDS = 0.01
@@ -42,11 +41,10 @@ LONG_SECONDS = 0.5
 
 def time_side_by_side(functions: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
     """Return the best seconds per call of each function; they take turns, so that noise meets all alike."""
-    best = {}
+    best, counts = {}, {}
     for name, function in functions.items():
         function()  # whatever is compiled or loaded at the first call
-        best[name] = _measure(function, 1)
-    counts = {name: max(1, int(LEAST_SECONDS / max(seconds, 1e-9))) for name, seconds in best.items()}
+        counts[name], best[name] = _count_calls(function)
     if max(best.values()) < SHORT_SECONDS:
         repeats *= 3
     for _ in range(repeats - 1):
@@ -56,6 +54,17 @@ def time_side_by_side(functions: Mapping[str, Callable[[], Any]], repeats: int) 
                 function()  # warm caches: all are measured alike
             best[name] = min(best[name], _measure(function, counts[name]))
     return best
+
+
+def _count_calls(function: Callable[[], Any]) -> tuple[int, float]:
+    """Return how many calls one measurement takes, and the seconds of each.
+
+    One call alone would tell too few: the first after a pause takes several times as long as those that follow.
+    """
+    number = 1
+    while (seconds := _measure(function, number)) * number < LEAST_SECONDS:
+        number *= 2
+    return number, seconds
 
 
 def _measure(function: Callable[[], Any], number: int) -> float:

@@ -65,51 +65,77 @@ def make_cross_terms(sizes: Sizes) -> Any:
     return PolynomialMap(np.zeros(sizes.n), 1.0, "kronecker", sizes.p, coefficients, np.zeros(sizes.m))
 
 
+#: The degree, while coordinates are many.
+P_OF_MANY = "p, m = 32"
+
 #: Method -> (how it is made, exponents by the paper, exponents that follow from counting operations).
 Cost = tuple[Callable[[Sizes], Any], dict[str, int], dict[str, int]]
 COSTS: dict[str, Cost] = {
-    PAPER: (make_snppe, {"N": 0, "n": 2, "p": 2, "m": 1}, {"N": 0, "n": 1, "p": 1, "m": 1}),
+    PAPER: (
+        make_snppe,
+        {"N": 0, "n": 2, "p": 2, P_OF_MANY: 2, "m": 1},
+        {"N": 0, "n": 1, "p": 1, P_OF_MANY: 1, "m": 1},
+    ),
     LINEAR: (make_linear, {"N": 0, "n": 2, "p": 0, "m": 1}, {"N": 0, "n": 1, "p": 0, "m": 1}),
     KERNEL: (make_kernel, {"N": 2, "n": 2, "p": 0, "m": 0}, {"N": 1, "n": 1, "p": 0, "m": 0}),
     CROSS_TERMS: (make_cross_terms, {"d": 2}, {"d": 1}),
 }
 
-#: What each size is raised to; d, the number of monomials, by the number of columns.
-RANGES = {
-    "N": (125, 250, 500, 1000, 2000),
-    "n": (128, 256, 512, 1024, 2048),
-    "p": (1, 2, 4, 6, 8),
-    "m": (2, 4, 8, 16, 32),
-    "d": (4, 8, 16, 24, 32),
+#: Columns of the samples that are learned from while N grows.
+N_FITTED = 16
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A size that grows while others stay.
+
+    Attributes
+    ----------
+    size : str
+        Which of `Sizes`.
+    values : tuple of int
+    others : Sizes
+    label : str
+        Of the axis.
+    """
+
+    size: str
+    values: tuple[int, ...]
+    label: str
+    others: Sizes = Sizes()
+
+
+#: d, the number of monomials, grows with the number of columns.
+GROWTHS = {
+    "N": Growth("N", (125, 250, 500, 1000, 2000), "training samples N", Sizes(n=N_FITTED)),
+    "n": Growth("n", (128, 256, 512, 1024, 2048), "columns n"),
+    "p": Growth("p", (1, 2, 4, 6, 8), "degree p"),
+    P_OF_MANY: Growth("p", (1, 2, 4, 6, 8), "degree p, m = 32", Sizes(m=32)),
+    "m": Growth("m", (2, 4, 8, 16, 32), "coordinates m"),
+    "d": Growth("n", (4, 8, 16, 24, 32), "monomials d"),
 }
-AXES = {
-    "N": "training samples N", "n": "columns n", "p": "degree p", "m": "coordinates m", "d": "monomials d",
-}  # fmt: skip
 
 #: Samples that maps locate at a time, and kernels, which take a thousand times as long.
 N_BY_MAP, N_BY_KERNEL = 4000, 400
-
-#: Columns of the samples that are learned from while N grows.
-N_FITTED = 16
 
 
 def run(plan: Plan) -> Outcome:
     """Time the locating of samples while one size grows."""
     rows: list[Row] = []
-    steps = [(size, value) for size in RANGES for value in RANGES[size][: 3 if plan.quick else None]]
-    for size, value in plan.track(steps, "complexity: Table 2"):
-        number = comb(value + Sizes().p, Sizes().p) - 1 if size == "d" else value
-        calls = {name: prepare_call(name, size, value) for name, (_, known, _) in COSTS.items() if size in known}
+    steps = [(grows, value) for grows, g in GROWTHS.items() for value in g.values[: 3 if plan.quick else None]]
+    for grows, value in plan.track(steps, "complexity: Table 2"):
+        number = comb(value + Sizes().p, Sizes().p) - 1 if grows == "d" else value
+        calls = {name: prepare_call(name, grows, value) for name, (_, known, _) in COSTS.items() if grows in known}
         for name, spent in time_side_by_side(calls, 2 if plan.quick else 5).items():
             each = spent / (N_BY_KERNEL if name == KERNEL else N_BY_MAP)
-            rows.append({"method": name, "grows": size, "size": number, "seconds": each})
+            rows.append({"method": name, "grows": grows, "size": number, "seconds": each})
     times = Table("complexity_times", "Seconds for each sample while one size grows.", rows, False, True)
     fits = fit_exponents(times)
-    base = Sizes()
+    base, columns = Sizes(), GROWTHS["d"].values
     text = (
         f"Samples are located while one size grows and the others stay at N = {base.N:,}, n = {base.n}, p = "
-        f"{base.p}, m = {base.m} (n = {N_FITTED} while N grows; n from {RANGES['d'][0]} to {RANGES['d'][-1]} "
-        "while d grows). The exponent is the slope of the line through the logarithms of time and size. "
+        f"{base.p}, m = {base.m} (n = {N_FITTED} while N grows; n from {columns[0]} to {columns[-1]} while d "
+        "grows; p once more at m = 32). The exponent is the slope of the line through the logarithms of time and size. "
         "“Counted” is what follows from the operations: O(mnp) for SNPPE, O(md) for d monomials with cross "
         "terms, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those where a part of the "
         "cost does not depend on the size, and exceed them where polyfold's loops do not fit the processor as "
@@ -118,16 +144,14 @@ def run(plan: Plan) -> Outcome:
     return Outcome("Complexity (Table 2)", text, [times, fits], [draw_costs(times, fits)])
 
 
-def prepare_call(name: str, size: str, value: int) -> Callable[[], Any]:
+def prepare_call(name: str, grows: str, value: int) -> Callable[[], Any]:
     """Return the call that is timed: locate samples while one size has this value."""
-    make = COSTS[name][0]
-    sizes = replace(Sizes(), **{"n" if size == "d" else size: value})
-    if size == "N":
-        sizes = replace(sizes, n=N_FITTED)
+    growth = GROWTHS[grows]
+    sizes = replace(growth.others, **{growth.size: value})
     if name == KERNEL:
-        model = make(replace(sizes, p=1))
+        model = make_kernel(replace(sizes, p=1))
     else:
-        model = _fit_small(name, value) if size == "N" else make(sizes)
+        model = _fit_small(name, value) if grows == "N" else COSTS[name][0](sizes)
     X = np.random.default_rng(1).normal(size=(N_BY_KERNEL if name == KERNEL else N_BY_MAP, sizes.n))
     return partial(model.transform, X)
 
@@ -160,8 +184,8 @@ def fit_exponents(times: Table) -> Table:
 
 def draw_costs(times: Table, fits: Table) -> Drawing:
     """Draw time against each size, and the fitted lines."""
-    canvas, axes = make_axes(1, len(RANGES), 2.5, 3.6)
-    for panel, size in zip(axes[0], RANGES, strict=True):
+    canvas, axes = make_axes(2, 3, 3.6, 3.0)
+    for panel, size in zip(axes.flat, GROWTHS, strict=True):
         for name in times.list_values("method", grows=size):
             values = times.select("size", method=name, grows=size).astype(float)
             slope, constant = (fits.select(c, method=name, grows=size)[0] for c in ("measured", "constant"))
@@ -170,12 +194,13 @@ def draw_costs(times: Table, fits: Table) -> Drawing:
             spent = 1e6 * times.select("seconds", method=name, grows=size)
             panel.plot(values, spent, method.marker, color=method.colour, markerfacecolor="none", label=label)
             panel.plot(values, 1e6 * constant * values**slope, color=method.colour, linewidth=1.2)
-        panel.set(xscale="log", yscale="log", xlabel=AXES[size], title=f"exponent of {size}")
+        panel.set(xscale="log", yscale="log", xlabel=GROWTHS[size].label)
         panel.set_xticks(values, [f"{value:.0f}" for value in values])
         panel.set_xticks([], minor=True)
         panel.grid(alpha=0.25, linewidth=0.5)
-        panel.legend(fontsize=7.5)
-    axes[0, 0].set_ylabel("microseconds per sample")
+        panel.legend(title="exponent", title_fontsize=8)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("microseconds per sample")
     caption = (
         "Time of locating samples against each size, both on logarithmic scales; lines are the fits, and the "
         "legend gives their slopes, the exponents."

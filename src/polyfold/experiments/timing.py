@@ -20,7 +20,7 @@ def time_locating(plan: Plan, models: dict[str, Any], X: NDArray[Any], common: R
     sizes = np.linspace(0, len(X), 6, dtype=int)[1:].tolist()
     for n in sizes[::4] if plan.quick else sizes:
         calls = {name: partial(model.transform, X[:n]) for name, model in models.items()}
-        seconds = time_side_by_side(calls, 2 if plan.quick else 5)
+        seconds = time_side_by_side(calls, 2 if plan.quick else 8)
         rows += [common | {"method": name, "located": n, "seconds": spent} for name, spent in seconds.items()]
     return rows
 

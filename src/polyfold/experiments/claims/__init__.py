@@ -32,6 +32,9 @@ RULES = (
     f"{QUADRATIC:g}, and for growth above {GROWS:g}."
 )
 
+#: Said of verdicts that a little more or less time would turn.
+CLOSE_CALL = "A close call: on another machine, or in another run, the times may decide otherwise."
+
 #: Sentences that no measurement can judge.
 BEYOND_MEASURE = [
     (
@@ -84,9 +87,10 @@ def _judge(claim: Claim, tables: Tables) -> Judged:
     if missing:
         return Judged(claim, "not judged", f"This run has no {' and no '.join(map(_name_need, missing))}.")
     verdict = claim.judge(tables)
+    evidence = f"{verdict.evidence} {CLOSE_CALL}" if verdict.is_close else verdict.evidence
     if verdict.holds:
-        return Judged(claim, "holds", verdict.evidence)
-    return Judged(claim, "does not hold", verdict.evidence, verdict.why)
+        return Judged(claim, "holds", evidence)
+    return Judged(claim, "does not hold", evidence, verdict.why)
 
 
 def _name_need(need: str) -> str:

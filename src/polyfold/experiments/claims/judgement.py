@@ -33,13 +33,26 @@ TIMES, CLEARLY = 2.0, 0.1
 QUADRATIC, GROWS = 1.5, 0.5
 
 
+#: A time within this factor of its limit is a close call, and so is an exponent within this distance.
+CLOSE, CLOSE_EXPONENT = 1.25, 0.2
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a sentence holds, the figures that say so, and why where it does not."""
+    """Whether a sentence holds, the figures that say so, and why where it does not.
+
+    Attributes
+    ----------
+    holds : bool
+    evidence, why : str
+    is_close : bool
+        Whether a time is so near its limit that another machine, or another run, may decide otherwise.
+    """
 
     holds: bool
     evidence: str
     why: str = ""
+    is_close: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,16 @@ def _pair_draws(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     ours = table.select(column, method=PAPER, **where)
     return ours, np.min([table.select(column, method=each, **where) for each in rivals], axis=0)
+
+
+def is_near(ratio: float, limit: float) -> bool:
+    """Say whether a ratio of times is so near a limit that it may fall on either side."""
+    return limit / CLOSE < ratio < limit * CLOSE
+
+
+def is_exponent_near(exponent: float, limit: float) -> bool:
+    """Say whether an exponent is so near a limit that it may fall on either side."""
+    return abs(exponent - limit) < CLOSE_EXPONENT
 
 
 def tell_medians(table: Table, names: Iterable[str], column: str = "residual_variance", **where: Any) -> str:

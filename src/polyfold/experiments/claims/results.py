@@ -19,10 +19,13 @@ from polyfold.experiments.claims.judgement import (
     Verdict,
     compare_draws,
     is_best,
+    is_exponent_near,
+    is_near,
     list_names,
     read_time,
     tell_medians,
 )
+from polyfold.experiments.complexity import GROWTHS, P_OF_MANY, Sizes
 from polyfold.experiments.locating import CASES
 from polyfold.experiments.methods import PAPER
 from polyfold.experiments.parameters import BEST_POWERS
@@ -87,13 +90,15 @@ def judge_high_degree(tables: Tables) -> Verdict:
 
 
 def judge_many_coordinates(tables: Tables) -> Verdict:
-    """Whether the time of a sample grows with m and with p."""
+    """Whether the time of a sample grows with p where m is large."""
     table = tables["complexity_exponents_times"]
-    m, p = (float(table.select("measured", method=PAPER, grows=size)[0]) for size in ("m", "p"))
+    few, many = (float(table.select("measured", method=PAPER, grows=size)[0]) for size in ("p", P_OF_MANY))
     return Verdict(
-        min(m, p) > GROWS,
-        f"Measured time of SNPPE for a sample: m^{m:.2f} p^{p:.2f}.",
-        "The time does not grow with both.",
+        many > GROWS,
+        f"Measured time of SNPPE for a sample: p^{few:.2f} at m = {Sizes().m}, p^{many:.2f} at m = "
+        f"{GROWTHS[P_OF_MANY].others.m}.",
+        "The time hardly grows with p.",
+        is_exponent_near(many, GROWS),
     )
 
 
@@ -194,6 +199,7 @@ def judge_linear_speed(tables: Tables) -> Verdict:
         not why,
         f"Time over that of NPPE (paper) for 1,000 samples: {told}. Their least residual variance is {least:.2f}.",
         why.strip(),
+        is_near(max(ratios.values()), FASTER),
     )
 
 
@@ -220,6 +226,7 @@ def judge_many(tables: Tables) -> Verdict:
         f"Best on {compare_draws(table, LOCATING_RIVALS, **where)} draws (residual variance: "
         f"{tell_medians(table, list_names(*LOCATING_RIVALS), **where)}); its time is {told}.",
         "It is not the most accurate on every draw, or not as fast.",
+        is_near(max(ratios.values()), SIMILAR),
     )
 
 

@@ -14,6 +14,7 @@ from polyfold.experiments.claims.judgement import (
     Verdict,
     compare_draws,
     is_best,
+    is_exponent_near,
     tell_figures,
 )
 from polyfold.experiments.methods import CROSS_TERMS, OURS, PAPER
@@ -42,6 +43,7 @@ def judge_gram_cost(tables: Tables) -> Verdict:
         f"Measured time of weights and Gram matrices together: {told}.",
         "W need not be formed: R has k entries in a row, so that for d features (I − R) applied to them takes "
         "O(kNd), and each of the two products O(Nd²), linear in N.",
+        is_exponent_near(min(slopes.values()), QUADRATIC),
     )
 
 
@@ -119,10 +121,12 @@ def judge_exponents(tables: Tables, method: str, sizes: tuple[str, ...]) -> Verd
     rows = [row for row in table.rows if row["method"] == method and row["grows"] in sizes]
     told = ", ".join(f"{row['grows']}^{row['measured']:.2f} (± {row['standard_error']:.2f})" for row in rows)
     late = ", ".join(f"{row['grows']}^{row['upper_half']:.2f}" for row in rows)
+    least = min(row["measured"] for row in rows)
     return Verdict(
-        min(row["measured"] for row in rows) > QUADRATIC,
+        least > QUADRATIC,
         f"Measured time for a sample: {told}; over the upper half of the sizes {late}.",
         COUNTED,
+        is_exponent_near(least, QUADRATIC),
     )
 
 
