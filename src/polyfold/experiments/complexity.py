@@ -135,8 +135,8 @@ def run(plan: Plan) -> Outcome:
     text = (
         f"Samples are located while one size grows and the others stay at N = {base.N:,}, n = {base.n}, p = "
         f"{base.p}, m = {base.m} (n = {N_FITTED} while N grows; n from {columns[0]} to {columns[-1]} while d "
-        "grows; p once more at m = 32). The exponent is the slope of the line through the logarithms of time and size. "
-        "“Counted” is what follows from the operations: O(mnp) for SNPPE, O(md) for d monomials with cross "
+        "grows; p once more at m = 32). The exponent is the slope of the line through the logarithms of time and "
+        "size. “Counted” is what follows from the operations: O(mnp) for SNPPE, O(md) for d monomials with cross "
         "terms, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those where a part of the "
         "cost does not depend on the size, and exceed them where polyfold's loops do not fit the processor as "
         "well, as at high p."
