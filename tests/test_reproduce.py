@@ -17,6 +17,7 @@ from image_sets import needs
 from polyfold import experiments
 from polyfold.cli import app
 from polyfold.experiments.claims import CLAIMS, CLOSE_CALL, judge_claims
+from polyfold.experiments.complexity import P_OF_MANY
 from polyfold.experiments.methods import OURS, PAPER
 from polyfold.experiments.outcome import Outcome, Table
 
@@ -310,6 +311,38 @@ def test_a_verdict_that_a_little_time_would_turn_is_called_close(tables, ratio, 
     ]
     judged = judge_claims(tables | {"locating_times": Table("locating_times", "", rows)})
     [found] = [each for each in judged if each.claim.sentence.startswith("NPP and ONPP are faster")]
+    assert found.verdict == verdict
+    assert found.evidence.endswith(CLOSE_CALL) == is_close
+
+
+def test_a_time_that_decides_nothing_is_not_called_close(tables):
+    """Linear maps that unfold the roll contradict the sentence, whatever their times are."""
+    times = [
+        row | {"seconds": 0.75 if row["method"] in {"NPP", "ONPP"} else 1.0}
+        for row in tables["locating_times"].rows
+    ]
+    rows = [row | {"residual_variance": 0.01} for row in tables["locating"].rows]
+    changed = {"locating_times": Table("locating_times", "", times), "locating": Table("locating", "", rows)}
+    [found] = [
+        each
+        for each in judge_claims(tables | changed)
+        if each.claim.sentence.startswith("NPP and ONPP are faster")
+    ]
+    assert found.verdict == "does not hold"
+    assert CLOSE_CALL not in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("exponent", "verdict", "is_close"),
+    [(0.2, "does not hold", False), (0.45, "does not hold", True), (0.6, "holds", True), (0.9, "holds", False)],
+)
+def test_an_exponent_near_its_limit_is_called_close(tables, exponent, verdict, is_close):
+    rows = [
+        row | {"measured": exponent} if row["grows"] == P_OF_MANY else row
+        for row in tables["complexity_exponents_times"].rows
+    ]
+    judged = judge_claims(tables | {"complexity_exponents_times": Table("complexity_exponents_times", "", rows)})
+    [found] = [each for each in judged if each.claim.sentence.startswith("When m is large")]
     assert found.verdict == verdict
     assert found.evidence.endswith(CLOSE_CALL) == is_close
 

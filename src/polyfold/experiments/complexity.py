@@ -65,8 +65,9 @@ def make_cross_terms(sizes: Sizes) -> Any:
     return PolynomialMap(np.zeros(sizes.n), 1.0, "kronecker", sizes.p, coefficients, np.zeros(sizes.m))
 
 
-#: The degree, while coordinates are many.
-P_OF_MANY = "p, m = 32"
+#: Many coordinates, and the degree while they are so many.
+M_MANY = 32
+P_OF_MANY = f"p, m = {M_MANY}"
 
 #: Method -> (how it is made, exponents by the paper, exponents that follow from counting operations).
 Cost = tuple[Callable[[Sizes], Any], dict[str, int], dict[str, int]]
@@ -110,7 +111,7 @@ GROWTHS = {
     "N": Growth("N", (125, 250, 500, 1000, 2000), "training samples N", Sizes(n=N_FITTED)),
     "n": Growth("n", (128, 256, 512, 1024, 2048), "columns n"),
     "p": Growth("p", (1, 2, 4, 6, 8), "degree p"),
-    P_OF_MANY: Growth("p", (1, 2, 4, 6, 8), "degree p, m = 32", Sizes(m=32)),
+    P_OF_MANY: Growth("p", (1, 2, 4, 6, 8), f"degree p, m = {M_MANY}", Sizes(m=M_MANY)),
     "m": Growth("m", (2, 4, 8, 16, 32), "coordinates m"),
     "d": Growth("n", (4, 8, 16, 24, 32), "monomials d"),
 }
@@ -135,9 +136,9 @@ def run(plan: Plan) -> Outcome:
     text = (
         f"Samples are located while one size grows and the others stay at N = {base.N:,}, n = {base.n}, p = "
         f"{base.p}, m = {base.m} (n = {N_FITTED} while N grows; n from {columns[0]} to {columns[-1]} while d "
-        "grows; p once more at m = 32). The exponent is the slope of the line through the logarithms of time and "
-        "size. “Counted” is what follows from the operations: O(mnp) for SNPPE, O(md) for d monomials with cross "
-        "terms, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those where a part of the "
+        f"grows; p once more at m = {M_MANY}). The exponent is the slope of the line through the logarithms of "
+        "time and size. “Counted” is what follows from the operations: O(mnp) for SNPPE, O(md) for d monomials "
+        "with cross terms, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those where a part of the "
         "cost does not depend on the size, and exceed them where polyfold's loops do not fit the processor as "
         "well, as at high p."
     )

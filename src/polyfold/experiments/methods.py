@@ -31,7 +31,8 @@ class Method:
     make : callable
         From the number of neighbours and of coordinates to an estimator.
     colour, marker, line : str
-        As matplotlib knows them. The colours are Okabe and Ito's, told apart by people of any colour vision.
+        As matplotlib knows them. The colours are Okabe and Ito's, with brown for their yellow, told apart by
+        people of any colour vision.
     """
 
     make: Callable[[int, int], Any]

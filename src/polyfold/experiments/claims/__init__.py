@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from polyfold.experiments.claims import image_results, introduction, results, theory
 from polyfold.experiments.claims.judgement import (
+    CLOSE,
+    CLOSE_EXPONENT,
     FASTER,
     GROWS,
     MUCH,
@@ -29,7 +31,8 @@ RULES = (
     f"“outperforms” ask for every draw. “Much” is a factor of {MUCH:g} in cost and of {TIMES:g} in quality, “more "
     f"accurate” a tenth. Costs are similar within a factor of {SIMILAR:g}, almost the same within {SAME:g}; what "
     f"takes {FASTER:g} of another's time or more is not clearly faster. An exponent is taken for 2 above "
-    f"{QUADRATIC:g}, and for growth above {GROWS:g}."
+    f"{QUADRATIC:g}, and for growth above {GROWS:g}. A verdict is called close where the time that decides it is "
+    f"within a factor of {CLOSE:g} of its limit, or the exponent within {CLOSE_EXPONENT:g}."
 )
 
 #: Said of verdicts that a little more or less time would turn.

@@ -32,7 +32,6 @@ TIMES, CLEARLY = 2.0, 0.1
 #: Exponents above this are nearer to 2 than to 1; above this, nearer to 1 than to 0.
 QUADRATIC, GROWS = 1.5, 0.5
 
-
 #: A time within this factor of its limit is a close call, and so is an exponent within this distance.
 CLOSE, CLOSE_EXPONENT = 1.25, 0.2
 
