@@ -138,9 +138,9 @@ def run(plan: Plan) -> Outcome:
         f"{base.p}, m = {base.m} (n = {N_FITTED} while N grows; n from {columns[0]} to {columns[-1]} while d "
         f"grows; p once more at m = {M_MANY}). The exponent is the slope of the line through the logarithms of "
         "time and size. “Counted” is what follows from the operations: O(mnp) for SNPPE, O(md) for d monomials "
-        "with cross terms, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those where a part of the "
-        "cost does not depend on the size, and exceed them where polyfold's loops do not fit the processor as "
-        "well, as at high p."
+        "with cross terms, O(mn) for linear maps, O(N(n + m)) for kernels. Slopes fall short of those where a "
+        "part of the cost does not depend on the size, and exceed them where polyfold's loops do not fit the "
+        "processor as well, as at high p."
     )
     return Outcome("Complexity (Table 2)", text, [times, fits], [draw_costs(times, fits)])
 
