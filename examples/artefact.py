@@ -22,6 +22,7 @@ from sklearn.datasets import load_digits
 
 from polyfold import NPPE, PolynomialMap
 from polyfold.datasets import make_swiss_roll
+from polyfold.plotting import plot_sensitivity
 
 #: What a service runs: it never loads scikit-learn.
 SERVICE = """
@@ -57,18 +58,15 @@ def draw_sensitivity(path: Path) -> None:
     images, labels = load_digits(return_X_y=True)
     threes = images[labels == 3]
     embedding = NPPE().fit(threes)
-    pictures = embedding.map_.sensitivity(threes, signed=True).images((8, 8))
+    sensitivity = embedding.map_.sensitivity(threes, signed=True)
     figure, panels = plt.subplots(2, 6, figsize=(11, 4.2), layout="constrained")
-    for c, (row, picture) in enumerate(zip(panels, pictures, strict=True)):
-        limit = np.abs(picture).max()
-        row[0].imshow(picture, cmap="RdBu_r", vmin=-limit, vmax=limit)
-        row[0].set_title(f"what moves y{c}", fontsize=10)
+    for c, row in enumerate(panels):
+        plot_sensitivity(sensitivity, coordinate=c, shape=(8, 8), colorbar=False, ax=row[0])
         order = np.argsort(embedding.embedding_[:, c])
         for panel, share in zip(row[1:], (0.02, 0.25, 0.5, 0.75, 0.98), strict=True):
             panel.imshow(threes[order[int(share * len(order))]].reshape(8, 8), cmap="gray_r")
             panel.set_title(f"y{c} at {share:.0%}", fontsize=9)
-    for panel in panels.flat:
-        panel.set(xticks=[], yticks=[])
+            panel.set(xticks=[], yticks=[])
     figure.suptitle("Ink at red pixels moves a three to the right along the coordinate, at blue ones to the left")
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -18,6 +18,7 @@ PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_t
 #: What an exporter may import beside the standard library: the map, NumPy, and what its extra installs.
 OWN = {
     "c": set(),
+    "html": set(),
     "latex": set(),
     "onnx": {"onnx"},
     "sklearn_onnx": {"onnx", "skl2onnx", "polyfold.export.onnx"},

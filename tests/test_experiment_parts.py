@@ -1,9 +1,10 @@
-"""Parts of the experiments: images at their places, facts of images, exponents, tables, and stages timed."""
+"""Parts of the experiments: facts of images, exponents, tables, and stages timed."""
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
+from colour_vision import VISION, convert_to_lab
 from polyfold import NPPE
 from polyfold.bench.timing import time_stages
 from polyfold.datasets import make_swiss_roll
@@ -14,42 +15,6 @@ from polyfold.experiments.methods import METHODS
 from polyfold.experiments.outcome import Table, show_value, tabulate
 from polyfold.experiments.plan import Plan
 from polyfold.experiments.surfaces import count_short_cuts
-from polyfold.experiments.thumbnails import choose_cells, count_cells, find_limits, lay_out
-
-
-@pytest.mark.parametrize("shape", [(28, 20), (16, 16), (32, 32), (10, 40)])
-@pytest.mark.parametrize("kind", ["spread", "heap", "line"])
-def test_no_image_hides_another(shape, kind):
-    random = np.random.default_rng(0)
-    places = {"spread": random.uniform(size=(100, 2)), "heap": np.full((100, 2), 0.5), "line": np.zeros((100, 2))}
-    wanted = places[kind] * (n_cells := count_cells(*shape))
-    cells = choose_cells(wanted, n_cells)
-    assert len({tuple(cell) for cell in cells}) == 100
-    assert (cells >= 0).all()
-    assert (cells < n_cells).all()
-    sheet = lay_out(random.uniform(size=(100, *shape)), cells, n_cells)
-    assert (~sheet.mask).sum() == 100 * shape[0] * shape[1]
-
-
-def test_an_image_stands_at_its_place_where_it_is_free():
-    n_cells = count_cells(16, 16)
-    wanted = np.array([[0.5, 0.5], [5.4, 3.6], [n_cells[0] - 0.5, n_cells[1] - 0.5]])
-    np.testing.assert_array_equal(choose_cells(wanted, n_cells), np.floor(wanted))
-
-
-def test_the_sheet_of_images_has_its_first_row_on_top():
-    image = np.arange(6.0).reshape(1, 2, 3)
-    sheet = lay_out(image, np.array([[1, 0]]), np.array([2, 2]))
-    assert sheet.shape == (6, 8)
-    np.testing.assert_allclose(sheet[3:5, 4:7], image[0])
-
-
-def test_the_frame_leaves_out_what_lies_far_away():
-    dots = np.random.default_rng(0).normal(size=(1000, 2))
-    dots[0] = 1e9
-    low, high = find_limits(dots)
-    assert (low > -5).all()
-    assert (high < 5).all()
 
 
 def draw_ring(width, aspect, slant):
@@ -111,25 +76,6 @@ def test_exponents_are_found_in_times_that_have_them():
         assert row["measured"] == pytest.approx(truth[row["grows"]], abs=1e-9)
         assert row["standard_error"] < 1e-7
         assert row["upper_half"] == pytest.approx(truth[row["grows"]], abs=1e-9)
-
-
-#: What people without one kind of cone see, of linear red, green and blue (Machado, Oliveira, Fernandes 2009).
-VISION = {
-    "all cones": np.eye(3),
-    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
-}
-
-
-def convert_to_lab(colours, vision):
-    """Return L*a*b* of colours as they are seen; a distance of 10 and more is plain to see."""
-    rgb = np.array([[int(each[k : k + 2], 16) / 255 for k in (1, 3, 5)] for each in colours])
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ np.transpose(vision)
-    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-    xyz = linear.clip(0, 1) @ to_xyz.T / to_xyz.sum(axis=1)
-    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
 
 
 @pytest.mark.parametrize("vision", VISION)

@@ -49,7 +49,7 @@ def test_neighbor_recall_against_dense_ranks(pair, k):
     assert metrics.neighbor_recall(X, Y, n_neighbors=k) == pytest.approx(expected, abs=1e-12)
 
 
-def dense_coranking_auc(X, Y):
+def dense_coranking_curve(X, Y):
     """Lee, Peluffo-Ordóñez, Verleysen (2015), from the co-ranking matrix itself."""
     n = len(X)
     Q = np.zeros((n - 1, n - 1))
@@ -62,12 +62,27 @@ def dense_coranking_auc(X, Y):
     for K in range(1, n - 1):
         agreement = Q[:K, :K].sum() / (K * n)
         R.append(((n - 1) * agreement - K) / (n - 1 - K))
-    weights = 1 / np.arange(1, n - 1)
-    return (R * weights).sum() / weights.sum()
+    return np.arange(1, n - 1), np.array(R)
 
 
-def test_coranking_auc_against_the_coranking_matrix(pair):
-    assert metrics.coranking_auc(*pair) == pytest.approx(dense_coranking_auc(*pair), abs=1e-12)
+def test_coranking_curve_and_auc_against_the_coranking_matrix(pair):
+    K, R = dense_coranking_curve(*pair)
+    found = metrics.coranking_curve(*pair)
+    np.testing.assert_array_equal(found[0], K)
+    np.testing.assert_allclose(found[1], R, rtol=0, atol=1e-12)
+    expected = (R / K).sum() / (1 / K).sum()
+    assert metrics.coranking_auc(*pair) == pytest.approx(expected, abs=1e-12)
+
+
+def test_coranking_curve_of_some_samples_is_their_share_against_all(pair):
+    X, Y = pair
+    _, R = metrics.coranking_curve(X, Y, max_samples=10, random_state=4)
+    drawn = np.random.RandomState(4).choice(len(X), 10, replace=False)
+    n_others = len(X) - 1
+    for k in (1, 7, 60, 118):
+        near_x, near_y = ((np.argsort(cdist(S[drawn], S), axis=1)[:, 1 : k + 1]) for S in (X, Y))
+        shared = np.mean([len(set(a) & set(b)) / k for a, b in zip(near_x, near_y, strict=True)])
+        assert R[k - 1] == pytest.approx((n_others * shared - k) / (n_others - k), abs=1e-12)
 
 
 def test_coranking_auc_of_chance_is_near_zero():
@@ -178,7 +193,7 @@ def test_units_do_not_matter(pair, scale):
     X, Y = pair
     for name in metrics.__all__:
         metric = getattr(metrics, name)
-        assert metric(X * scale, Y) == pytest.approx(metric(X, Y), abs=1e-9)
+        np.testing.assert_allclose(metric(X * scale, Y), metric(X, Y), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", metrics.__all__)
@@ -213,6 +228,8 @@ def test_undefined_values_are_refused():
         metrics.coranking_auc(X, X, max_samples=0)
     with pytest.raises(ValueError, match="at least 3 samples"):
         metrics.coranking_auc(X[:2], X[:2])
+    with pytest.raises(ValueError, match="`max_samples` must be an integer >= 1"):
+        metrics.coranking_curve(X, X, max_samples=0)
 
 
 def test_tens_of_thousands_of_rows_need_no_square_matrix():

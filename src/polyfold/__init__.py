@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polyfold import datasets, metrics
+    from polyfold import datasets, metrics, plotting
     from polyfold._errors import ModelFormatError
     from polyfold.embedding import PolynomialEmbedding
     from polyfold.explicit import ExplicitEmbedding
@@ -36,6 +36,7 @@ __all__ = [
     "PolynomialMap",
     "datasets",
     "metrics",
+    "plotting",
     "suggest",
 ]
 

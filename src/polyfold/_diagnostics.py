@@ -87,18 +87,22 @@ class MapDiagnostics:
     chosen: frozenset[str]
 
     def __repr__(self) -> str:
+        return "\n".join(f"{name:<20} {text}" for name, text in self.list_lines())
+
+    def list_lines(self) -> list[tuple[str, str]]:
+        """Return the report: what is told of, and what there is to tell."""
         lines = self._list_lines()
         if self.round_trip_error is not None:
             lines.append(
                 ("round trip", f"{self.round_trip_error:.1%} of the variance is lost, each sample left out")
             )
-        return "\n".join(f"{name:<20} {text}" for name, text in lines)
+        return lines
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
 
     def _list_lines(self) -> list[tuple[str, str]]:
-        """Return the lines of the report: what is told of, and what there is to tell."""
+        """Return the lines of the report that hold of a kind of fit."""
         raise NotImplementedError
 
     def _describe_samples(self) -> str:

@@ -5,24 +5,29 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that at any moment, also after a crash, it holds either what it held before or `content`.
+@contextmanager
+def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to be written so that at any moment, also after a crash, it holds all of the old or of the new.
 
-    The content goes to a temporary file beside it, is on the disk before that is renamed, and the temporary file
-    is removed whatever goes wrong. Permissions stay as they were, or are those of any new file.
+    What is written goes to a temporary file beside it, which is on the disk before it is renamed, and is removed
+    whatever goes wrong. Permissions stay as they were, or are those of any new file.
     """
     target = Path(path).resolve()  # a link stays a link, and its target is replaced
     temporary = target.with_name(f".polyfold-{secrets.token_hex(8)}.tmp")
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    if target.exists() and not target.is_file():  # a folder, or a device, which must not be replaced by a file
+        raise OSError(errno.EISDIR if target.is_dir() else errno.EINVAL, "Not a file", str(target))
+    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):
@@ -33,6 +38,12 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with open_whole(path) as file:
+        file.write(content)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -23,6 +23,7 @@ from polyfold._validation import check_choice, check_integer
 __all__ = [
     "continuity",
     "coranking_auc",
+    "coranking_curve",
     "neighbor_recall",
     "procrustes",
     "residual_variance",
@@ -252,15 +253,57 @@ def coranking_auc(X: ArrayLike, Y: ArrayLike, *, max_samples: int | None = 2000,
     >>> round(coranking_auc(X, 2 * X), 12)
     1.0
     """
+    return average_scales(*coranking_curve(X, Y, max_samples=max_samples, random_state=random_state))
+
+
+def coranking_curve(
+    X: ArrayLike, Y: ArrayLike, *, max_samples: int | None = 2000, random_state: Any = 0
+) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    """Return R_NX(K), the neighbourhood agreement at each scale K; 1 is perfect, 0 is chance.
+
+    With Q(K) the mean share of the K nearest neighbours in X that are so in Y, and N samples,
+    R_NX(K) = ((N−1) Q(K) − K) / (N−1−K) (Lee, Peluffo-Ordóñez, Verleysen 2015).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The data.
+    Y : array-like of shape (n_samples, n_components)
+        The embedding.
+    max_samples : int or None, default=2000
+        Average over this many samples drawn at random, each ranked against all; None is all of them.
+    random_state : int, RandomState instance or None, default=0
+        Seed of that draw.
+
+    Returns
+    -------
+    K : ndarray of shape (n_samples - 2,)
+        1 … N−2.
+    R_NX : ndarray of shape (n_samples - 2,)
+        At most 1. Its average with weights 1/K is :func:`coranking_auc`.
+
+    Notes
+    -----
+    O(`max_samples` · N log N) time, O(N) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polyfold.metrics import coranking_curve
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> K, agreement = coranking_curve(X, 2 * X)
+    >>> K[:3], agreement[:3]
+    (array([1, 2, 3]), array([1., 1., 1.]))
+    """
     X, Y = _check_pair(X, Y, names=("X", "Y"))
     n_samples = len(X)
     if n_samples < 3:
-        raise ValueError(f"The co-ranking AUC needs at least 3 samples, got {n_samples}.")
+        raise ValueError(f"Co-ranking needs at least 3 samples, got {n_samples}.")
     chosen = _choose_samples(n_samples, max_samples, random_state)
     counts = np.zeros(n_samples, dtype=np.int64)
     for rows in _distance_blocks(chosen, n_samples):
         counts += count_common(rank_others(X, rows), rank_others(Y, rows))
-    return average_agreement(counts, len(chosen), n_samples - 2)
+    return measure_agreement(counts, len(chosen), n_samples - 2)
 
 
 def count_common(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -271,13 +314,19 @@ def count_common(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[n
     return np.bincount(np.maximum(first, second).ravel(), minlength=first.shape[1])
 
 
-def average_agreement(counts: NDArray[np.int64], n_chosen: int, max_neighbors: int) -> float:
-    """Return the mean of R_NX(K) over K = 1 … max_neighbors with weights 1/K, from counts of some samples."""
+def measure_agreement(
+    counts: NDArray[np.int64], n_chosen: int, max_neighbors: int
+) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
+    """Return K = 1 … max_neighbors and R_NX(K), from the counts of some samples."""
     n_others = len(counts) - 1
     K = np.arange(1, max_neighbors + 1)
     agreement = np.cumsum(counts[1 : max_neighbors + 1]) / (K * n_chosen)
-    above_chance = (n_others * agreement - K) / (n_others - K)
-    return float(np.average(above_chance, weights=1 / K))
+    return K, (n_others * agreement - K) / (n_others - K)
+
+
+def average_scales(K: NDArray[np.int_], agreement: NDArray[np.float64]) -> float:
+    """Return the mean of R_NX(K) with weights 1/K."""
+    return float(np.average(agreement, weights=1 / K))
 
 
 def procrustes(Y: ArrayLike, Z: ArrayLike) -> float:

@@ -25,7 +25,7 @@ from polyfold._neighbors import find_exact_neighbors
 from polyfold._validation import check_integer, check_nonnegative
 from polyfold.embedding import PolynomialEmbedding
 from polyfold.explicit import ExplicitEmbedding
-from polyfold.metrics import average_agreement, count_common, rank_others
+from polyfold.metrics import average_scales, count_common, measure_agreement, rank_others
 from polyfold.objectives import GEODESIC, ISOMAP_MUTUAL
 
 #: Trials are made on at most this many samples.
@@ -301,7 +301,7 @@ class _Bench:
                     kept = np.setdiff1d(np.arange(self.n_samples), held_out)
                     ranks = rank_others(fit(kept).transform(self.X), held_out)
                     counts = count_common(self.ranks[fold], ranks)
-                    scores[fold] = average_agreement(counts, len(held_out), self.max_neighbors)
+                    scores[fold] = average_scales(*measure_agreement(counts, len(held_out), self.max_neighbors))
             except (ValueError, RuntimeError) as error:  # the latter of eigensolvers that give up
                 failure, scores = str(error), np.full(N_FOLDS, np.nan)
         spread = float(scores.std(ddof=1) / np.sqrt(N_FOLDS))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,12 @@ def print_table(figures: Iterable[Figure], machine: str) -> None:
     if not console.is_terminal:
         console = Console(width=WIDTH)
     console.print(table)
+
+
+def write_json(figures: Iterable[Figure], curves: Iterable[Curve], machine: str) -> str:
+    """Return figures and curves for programs."""
+    listed = [asdict(each) | {"ratio": each.ratio, "met": each.is_met} for each in figures]
+    return json.dumps({"machine": machine, "figures": listed, "curves": list(map(asdict, curves))}, indent=2)
 
 
 def write_report(figures: list[Figure], curves: list[Curve], machine: str, folder: Path) -> list[Path]:

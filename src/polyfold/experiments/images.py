@@ -15,9 +15,9 @@ from polyfold.experiments.methods import OURS, PAPER, TRAINING_COLOUR, UNSEEN_CO
 from polyfold.experiments.outcome import Drawing, Outcome, Row, Table, tabulate
 from polyfold.experiments.plan import Plan
 from polyfold.experiments.style import add_legend, draw_bars, make_axes, make_canvas
-from polyfold.experiments.thumbnails import draw_thumbnails
 from polyfold.experiments.timing import draw_times, time_locating
 from polyfold.metrics import trustworthiness
+from polyfold.plotting import plot_thumbnails
 
 #: Not an embedding, but what the pixels tell in more coordinates.
 REFERENCE = "20 principal axes"
@@ -247,13 +247,14 @@ def draw_album(
     axes = canvas.subplots(len(album.drawn), 2, squeeze=False)
     for (left, right), method in zip(axes, album.drawn, strict=True):
         Y, located = (each[:, :2] for each in places[method])
-        draw_thumbnails(left, Y, Y[shown[0]], train[shown[0]], TRAINING_COLOUR, album.shades)
-        draw_thumbnails(right, Y, located[shown[1]], unseen[shown[1]], UNSEEN_COLOUR, album.shades)
+        common: dict[str, Any] = {"background": Y, "cmap": album.shades}
+        plot_thumbnails(Y[shown[0]], train[shown[0]], color=TRAINING_COLOUR, ax=left, **common)
+        plot_thumbnails(located[shown[1]], unseen[shown[1]], color=UNSEEN_COLOUR, ax=right, **common)
         left.set_title(f"{method}: 100 of {len(train):,} training images")
         right.set_title(f"{method}: {len(shown[1])} of {len(unseen)} unseen images")
-        left.set_ylabel("second coordinate")
         for panel in (left, right):
-            panel.set_xlabel("first coordinate")
+            panel.set(xlabel="first coordinate", ylabel="")
+        left.set_ylabel("second coordinate")
     caption = (
         f"{name}: images at their places in the plane of the first two coordinates; grey dots are all training "
         "images. An image whose place is taken stands beside it, with a line to its place; what lies outside the "

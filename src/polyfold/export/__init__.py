@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from polyfold.export.c import CSource
+    from polyfold.polymap import PolynomialMap
 
 #: Modules that need an extra, and what it installs.
 EXTRAS = {"onnx": "onnx", "sklearn_onnx": "onnx", "sql": "sql", "sympy": "sympy"}
@@ -139,3 +140,46 @@ class ExportMethods:
             `header` and `source`, two texts; ``write(folder)`` makes them files.
         """
         return cast("CSource", load_exporter("c").write_c(self, name, dtype))
+
+    def to_html(
+        self,
+        X: Any = None,
+        *,
+        labels: Mapping[str, Any] | None = None,
+        image_shape: Sequence[int] | None = None,
+        title: str | None = None,
+        max_points: int = 100_000,
+    ) -> str:
+        """Write the map and samples as one page that opens in a browser, without a network.
+
+        The page shows the samples at their places, and evaluates the map itself: for files that are dropped on it
+        and for a sample that is changed column by column, with slopes and extrapolation score. Nothing leaves it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_inputs), default=None
+            Samples to show. They are in the page, to be looked at by whoever has it.
+        labels : mapping of str to array-like of shape (n_samples,), default=None
+            Further columns, to colour points by and to read: numbers or texts.
+        image_shape : sequence of int, default=None
+            Where the columns are pixels: (height, width), or (height, width, 3) for colours.
+        title : str, default=None
+        max_points : int, default=100_000
+            Of more samples, as many are drawn by chance, the same ones each time.
+
+        Returns
+        -------
+        str
+            HTML, to be written to a file as UTF-8.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> line = PolynomialMap(shift=[1.0, 0.0], scale=2.0, basis="hadamard", degree=1,
+        ...                      coefficients=[[3.0], [4.0]], offset=[0.5])
+        >>> page = line.to_html([[0.0, 1.0], [2.0, 3.0]], labels={"name": ["a", "b"]}, title="A line")
+        >>> page.startswith("<!doctype html>")
+        True
+        """
+        samples = None if X is None else cast("PolynomialMap", self)._check_samples(X)
+        return cast("str", load_exporter("html").write_html(self, samples, labels, image_shape, title, max_points))

@@ -1,0 +1,170 @@
+"""What the command line says, where it says it, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import typer
+from typer.core import TyperGroup
+
+from polyfold._table import make_printable
+
+#: How commands end, for scripts.
+FAILED, MISUSED, UNUSABLE, UNWRITABLE, STOPPED = 1, 2, 3, 4, 130
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 failed; 2 wrong use of the command; 3 data or model cannot be used; 4 output exists or "
+    "cannot be written; 130 stopped."
+)
+
+
+class CommandError(Exception):
+    """A command that cannot go on, and the code that it ends with."""
+
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def say(message: str) -> None:
+    """Tell something on standard error, so that standard output is data only."""
+    typer.echo(message, err=True)
+
+
+def warn(message: str) -> None:
+    """Tell of something that may spoil the result."""
+    typer.secho("warning: ", err=True, fg="yellow", bold=True, nl=False)
+    say(message)
+
+
+def name_options(message: str) -> str:
+    """Write parameters in a message of the library as the options that set them."""
+    return re.sub(r"`([a-z_]+)`", lambda found: "--" + found[1].replace("_", "-"), message)
+
+
+class Commands(TyperGroup):
+    """Commands that end in a line or two, and not in a traceback, unless --debug asks for one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take --debug wherever it stands."""
+        if "--debug" in args:
+            args = ["--debug", *(each for each in args if each != "--debug")]
+        return list(super().parse_args(ctx, args))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        with explain_errors(debug=bool(ctx.params.get("debug"))):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def explain_errors(*, debug: bool) -> Iterator[None]:
+    """Turn errors into a message and an exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("Stopped. Nothing was written.")
+        raise typer.Exit(STOPPED) from None
+    except BrokenPipeError:
+        # Who reads standard output wants no more of it; what Python still holds for it goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(FAILED) from None
+    except Exception as error:
+        if _is_for_typer(error):
+            raise
+        if debug:
+            traceback.print_exc()
+        message, code = _explain(error)
+        typer.secho("error: ", err=True, fg="red", bold=True, nl=False)
+        say(message)
+        raise typer.Exit(code) from None
+
+
+def _is_for_typer(error: Exception) -> bool:
+    """Say whether it is typer's own way to end, or to tell of wrong use."""
+    return isinstance(error, (typer.Exit, typer.Abort)) or hasattr(error, "format_message")
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    from polyfold._errors import ModelFormatError
+    from polyfold.io import DataError
+
+    # Spaces instead of line breaks: one error is one line, however long.
+    text = re.sub(r"\s+", " ", make_printable(str(error))).strip()
+    if isinstance(error, CommandError):
+        return text, error.code
+    if isinstance(error, (DataError, ModelFormatError)):
+        return text, UNUSABLE
+    if isinstance(error, OSError):
+        if error.filename is None:
+            return text, UNUSABLE if isinstance(error, FileNotFoundError) else FAILED
+        where = make_printable(os.fspath(error.filename))
+        return f"{where}: {error.strerror}", UNUSABLE if isinstance(error, FileNotFoundError) else FAILED
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory. {text}", FAILED
+    if isinstance(error, (ValueError, TypeError, ImportError)):
+        return name_options(text), FAILED
+    return f"{type(error).__name__}: {text} (run again with --debug, and report what it shows)", FAILED
+
+
+def check_output(path: str, *, force: bool) -> Path | None:
+    """Check before any work that an output can be written; None is standard output."""
+    if path == "-":
+        return None
+    target = Path(path)
+    if target.is_dir():
+        raise CommandError(f"{path} is a folder. Name a file in it.", UNWRITABLE)
+    if target.exists() and not target.is_file():
+        raise CommandError(f"{path} is not a file. Write to '-' for standard output.", UNWRITABLE)
+    if target.exists() and not force:
+        raise CommandError(f"{path} exists. Pass --force to replace it.", UNWRITABLE)
+    if not target.resolve().parent.is_dir():
+        raise CommandError(f"There is no folder {str(target.parent)!r} to write {target.name} to.", UNWRITABLE)
+    return target
+
+
+@contextmanager
+def open_output(target: Path | None) -> Iterator[BinaryIO]:
+    """Open a file that is written whole or not at all, or standard output."""
+    from polyfold._files import open_whole
+
+    if target is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with explain_writing(target), open_whole(target) as file:
+        yield file
+
+
+@contextmanager
+def explain_writing(target: Path) -> Iterator[None]:
+    """Say of errors of the system that it is the output that could not be written."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None and Path(error.filename).parent != target.resolve().parent:
+            raise  # of another file
+        raise CommandError(f"{target} could not be written: {error.strerror or error}", UNWRITABLE) from error
+
+
+def write_output(target: Path | None, content: bytes) -> None:
+    """Write a whole file, or to standard output."""
+    with open_output(target) as file:
+        file.write(content)
+
+
+def show_size(n_bytes: float) -> str:
+    """Write a number of bytes for people."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes:.0f} bytes"

@@ -1,0 +1,190 @@
+"""Tables of text: comma or tab between cells, compressed or not, from a file or from standard input."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold._table import make_printable
+from polyfold.io.table import Batch, DataError, Table
+
+#: What cells hold where a value is missing, white space aside.
+MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "."})
+
+#: Characters of one cell at most: a quote that is never closed is told of before it swallows the file.
+LONGEST_CELL = 1_000_000
+
+#: Characters of the longest piece of a cell that a message shows.
+SHOWN_CELL = 40
+
+
+class DelimitedTable(Table):
+    """A file of text with a row in each line.
+
+    Parameters
+    ----------
+    path : Path or None
+        None is standard input, which can be read once.
+    delimiter : str
+    has_header : bool
+        Whether the first line names the columns.
+    """
+
+    def __init__(self, path: Path | None, delimiter: str, *, has_header: bool = True) -> None:
+        if len(delimiter) != 1 or delimiter in '"\r\n':
+            raise DataError(f"--delimiter must be one character, got {delimiter!r}.")
+        self.source = "standard input" if path is None else path.name
+        self._path = path
+        self._delimiter = delimiter
+        self._has_header = has_header
+        self._raw: Any = None
+        self._size = None if path is None else path.stat().st_size
+        # Standard input can be read once: its first row is taken from what the others will be read from.
+        self._rows = self._open_rows() if path is None else None
+        with self._explain():
+            first = next(self._rows or self._open_rows(), None)
+        if first is None:
+            raise DataError(f"{self.source} is empty.")
+        self._first = first
+        self.n_columns = len(first)
+        if has_header:
+            self.names = tuple(name.strip() for name in first)
+            self._check_header()
+
+    def _open_stream(self) -> TextIO:
+        if self._path is None:
+            raw: Any = sys.stdin.buffer
+        else:
+            raw = self._raw = self._path.open("rb")
+            if raw.peek(2)[:2] == b"\x1f\x8b":
+                raw = gzip.GzipFile(fileobj=raw)
+        return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+    def _open_rows(self) -> Iterator[list[str]]:
+        """Yield the rows of cells, empty lines left out."""
+        csv.field_size_limit(LONGEST_CELL)
+        stream = self._open_stream()
+        raw = self._raw
+        try:
+            yield from filter(None, csv.reader(stream, delimiter=self._delimiter, strict=True))
+        finally:
+            if raw is not None:
+                stream.close()
+                raw.close()  # which what unpacks leaves open
+
+    @contextmanager
+    def _explain(self) -> Iterator[None]:
+        """Say in one error what is wrong with the text."""
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{self.source} is not text in UTF-8 (byte {error.object[error.start]:#04x}). Save it as UTF-8; "
+                "if it is of another kind, give it the ending of that."
+            ) from error
+        except csv.Error as error:
+            raise DataError(f"{self.source} is not a table of text: {error}.") from error
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"{self.source} is compressed, and cut short or damaged: {error}") from error
+
+    def _check_header(self) -> None:
+        assert self.names is not None
+        if len(self.names) == 1 and any(mark in self.names[0] for mark in ";\t|"):
+            mark = next(mark for mark in ";\t|" if mark in self.names[0])
+            shown = r"$'\t'" if mark == "\t" else f"'{mark}'"
+            raise DataError(
+                f"{self.source} has one column, {make_printable(self.names[0])[:SHOWN_CELL]!r}. If cells end at "
+                f"another character, pass it: --delimiter {shown}"
+            )
+        if all(_is_number(name) for name in self.names):
+            raise DataError(
+                f"The first line of {self.source} holds numbers, not names of columns. If it is data, pass "
+                "--no-header."
+            )
+
+    def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
+        """Read the rows; see :class:`Table`."""
+        rows = self._rows or self._open_rows()
+        if self._has_header and self._path is not None:
+            next(rows)
+        start = 0
+        if not self._has_header and self._path is None:
+            yield self._make_batch([self._first], columns, keep, start)
+            start = 1
+        batch_rows = self.count_batch_rows(self.n_columns)
+        while True:
+            with self._explain():
+                cells = list(islice(rows, batch_rows))
+            if not cells:
+                return
+            yield self._make_batch(cells, columns, keep, start)
+            start += len(cells)
+
+    def _make_batch(
+        self, cells: list[list[str]], columns: Sequence[int], keep: Sequence[str], start: int
+    ) -> Batch:
+        kept = {}
+        if set(map(len, cells)) != {self.n_columns}:
+            row = next(k for k, row in enumerate(cells) if len(row) != self.n_columns)
+            raise DataError(
+                f"{self.source}: data row {start + row + 1:,} has {len(cells[row])} cells, and the table has "
+                f"{self.n_columns} columns."
+            )
+        for name in keep:
+            assert self.names is not None
+            kept[name] = list(map(itemgetter(self.names.index(name)), cells))
+        if list(columns) == list(range(self.n_columns)):
+            chosen: Any = cells
+        elif len(columns) == 1:
+            chosen = [[row[columns[0]]] for row in cells]
+        else:
+            chosen = list(map(itemgetter(*columns), cells)) if columns else np.empty((len(cells), 0))
+        try:
+            values = np.array(chosen, dtype=np.float64)
+        except ValueError:
+            values = self._read_numbers(chosen, columns, start)
+        return Batch(values, kept, start)
+
+    def _read_numbers(self, cells: list[Sequence[str]], columns: Sequence[int], start: int) -> NDArray[np.float64]:
+        """Read numbers of which some are missing, or say which cell holds none."""
+        values = np.empty((len(cells), len(columns)))
+        for k, row in enumerate(cells):
+            for c, cell in enumerate(row):
+                text = cell.strip()
+                try:
+                    values[k, c] = np.nan if text in MISSING else float(text)
+                except ValueError:
+                    shown = make_printable(text[:SHOWN_CELL]) + ("…" if len(text) > SHOWN_CELL else "")
+                    name = self.name_column(columns[c])
+                    raise DataError(
+                        f"{self.source}: column {name} holds {shown!r} in data row {start + k + 1:,}, which is no "
+                        f"number. Leave the column out with --exclude {name}, or carry it along with --keep "
+                        f"{name}."
+                    ) from None
+        return values
+
+    def read_share(self) -> float | None:
+        """Return how much of the file has been read."""
+        if self._raw is None or self._raw.closed or not self._size:
+            return None
+        return min(float(self._raw.tell()) / self._size, 1.0)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

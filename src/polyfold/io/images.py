@@ -1,0 +1,101 @@
+"""A folder of images as a table: a row for each, a column for each pixel; needs Pillow."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from polyfold.io.table import Batch, DataError, Table
+
+ENDINGS = (".png", ".jpg", ".jpeg")
+
+
+class ImageTable(Table):
+    """The images in a folder and in the folders within, in the order of their names.
+
+    Parameters
+    ----------
+    folder : Path
+    size : tuple of int or None
+        Height and width to bring all images to; None leaves them as they are.
+    grey : bool or None
+        Whether to drop colours; None drops them where no image has any.
+    """
+
+    def __init__(self, folder: Path, size: tuple[int, int] | None = None, grey: bool | None = None) -> None:
+        self.source = f"{folder.name}/"
+        self._folder = folder
+        self._paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
+        if not self._paths:
+            raise DataError(f"{self.source} holds no images: no file in it ends in {', '.join(ENDINGS)}.")
+        self._size = size
+        self._grey = self._is_grey(self._open(self._paths[0])) if grey is None else grey
+        self.image_shape = self._load(self._paths[0]).shape
+        self.n_columns = int(np.prod(self.image_shape))
+        self.n_rows = len(self._paths)
+        self._done = 0
+        has_folders = any(path.parent != folder for path in self._paths)
+        self.labels = ("file", "folder") if has_folders else ("file",)
+
+    def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
+        """Read the images; see :class:`Table`."""
+        step = self.count_batch_rows(self.n_columns)
+        for start in range(0, len(self._paths), step):
+            paths = self._paths[start : start + step]
+            values = np.stack([self._load_alike(path).ravel() for path in paths])
+            yield Batch(values[:, list(columns)], {name: self._tell(name, paths) for name in keep}, start)
+            self._done = start + len(paths)
+
+    def _tell(self, name: str, paths: list[Path]) -> list[str]:
+        within = [path.relative_to(self._folder) for path in paths]
+        return [(each if name == "file" else each.parent).as_posix() for each in within]
+
+    def _open(self, path: Path) -> Any:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", Image.DecompressionBombWarning)
+                image: Any = Image.open(path)
+                image.load()
+                return ImageOps.exif_transpose(image)
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            raise DataError(f"{path.name} is too large: {error}") from error
+        except (OSError, ValueError, SyntaxError) as error:
+            raise DataError(f"{path.name} is not a readable image: {error}") from error
+
+    @staticmethod
+    def _is_grey(image: Any) -> bool:
+        return image.mode in ("1", "L", "LA", "I", "F") or str(image.mode).startswith("I;16")
+
+    def _load(self, path: Path) -> NDArray[Any]:
+        image = self._open(path)
+        if image.mode.startswith("I;16"):
+            image = image.convert("I")
+        if image.mode not in ("I", "F") or not self._grey:
+            image = image.convert("L" if self._grey else "RGB")
+        if self._size is not None:
+            image = image.resize(self._size[::-1], Image.Resampling.BOX if self._is_smaller(image) else None)
+        return np.asarray(image)
+
+    def _is_smaller(self, image: Any) -> bool:
+        assert self._size is not None
+        return bool(image.height >= self._size[0] and image.width >= self._size[1])
+
+    def _load_alike(self, path: Path) -> NDArray[Any]:
+        pixels = self._load(path)
+        if pixels.shape != self.image_shape:
+            (h, w), (height, width) = pixels.shape[:2], self.image_shape[:2]  # type: ignore[index]
+            raise DataError(
+                f"{path.name} has {h} × {w} pixels, and {self._paths[0].name} {height} × {width}. Bring all to "
+                f"one size with --size {height}x{width}."
+            )
+        return pixels
+
+    def read_share(self) -> float | None:
+        """Return how many of the images have been read."""
+        return self._done / len(self._paths)

@@ -1,0 +1,76 @@
+"""Parquet files, a few rows at a time; needs pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from polyfold._table import make_printable
+from polyfold.io.table import Batch, DataError, Table
+
+
+class ParquetTable(Table):
+    """A parquet file."""
+
+    def __init__(self, path: Path) -> None:
+        self.source = path.name
+        try:
+            # Without a buffer ahead, and one thread: memory stays at a few pages of each column.
+            self._file = pq.ParquetFile(path, pre_buffer=False)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(f"{self.source} is not a readable parquet file: {error}") from error
+        self.names = tuple(self._file.schema_arrow.names)
+        self.n_columns = len(self.names)
+        self.n_rows = self._file.metadata.num_rows
+        self._done = 0
+
+    def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
+        """Read the rows; see :class:`Table`."""
+        assert self.names is not None
+        wanted = [self.names[position] for position in columns]
+        self._done = 0
+        batches = self._file.iter_batches(
+            self.count_batch_rows(len(wanted)), columns=[*dict.fromkeys([*wanted, *keep])], use_threads=False
+        )
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, pa.ArrowException) as error:
+                raise DataError(f"{self.source} is damaged after {self._done:,} rows: {error}") from error
+            if batch is None:
+                return
+            values = np.empty((batch.num_rows, len(wanted)))
+            for k, name in enumerate(wanted):
+                values[:, k] = self._read_numbers(name, batch.column(name))
+            yield Batch(values, {name: batch.column(name) for name in keep}, self._done)
+            self._done += batch.num_rows
+
+    def _read_numbers(self, name: str, column: pa.Array) -> NDArray[np.float64]:
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column = column.dictionary_decode()
+            kind = column.type
+        if not (
+            pa.types.is_integer(kind)
+            or pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_decimal(kind)
+            or pa.types.is_null(kind)
+        ):
+            shown = repr(make_printable(name))
+            raise DataError(
+                f"{self.source}: column {shown} is of type {kind}, which holds no numbers. Leave it out with "
+                f"--exclude {shown}, or carry it along with --keep {shown}."
+            )
+        numbers: Any = column.cast(pa.float64(), safe=False)
+        return np.asarray(numbers.to_numpy(zero_copy_only=False))
+
+    def read_share(self) -> float | None:
+        """Return how much of the file has been read."""
+        return self._done / self.n_rows if self.n_rows else None

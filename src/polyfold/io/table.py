@@ -1,0 +1,177 @@
+"""What every table of samples offers, whatever file it comes from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyfold._blocks import SMALL_BLOCK_BYTES, row_slices
+from polyfold._table import make_printable
+
+#: Cells of a batch, about: 4 MB of numbers, and ten times that where they come as text.
+BATCH_CELLS = 500_000
+
+#: Names that a message lists at most.
+SHOWN_NAMES = 8
+
+
+class DataError(ValueError):
+    """Data that cannot be used: a file that is damaged or of another kind, columns or values that do not fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        The columns asked for, in the order asked for; NaN where a value is missing.
+    kept : dict
+        Columns carried along, by name, as the file has them: texts, an array, or an Arrow array.
+    start : int
+        Rows of the table before these.
+    """
+
+    values: NDArray[Any]
+    kept: dict[str, Any]
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class Table(ABC):
+    """Samples in a file or a folder, that can be read a few rows at a time.
+
+    Attributes
+    ----------
+    source : str
+        Where it comes from, for messages.
+    names : tuple of str or None
+        Of the columns; None where they have no names.
+    labels : tuple of str
+        Further columns that can be carried along but hold no variables.
+    n_columns : int
+    n_rows : int or None
+        Where it is known before all is read.
+    image_shape : tuple of int or None
+        Where a row is an image: height, width and, in colour, 3.
+    """
+
+    source: str
+    names: tuple[str, ...] | None = None
+    labels: tuple[str, ...] = ()
+    n_columns: int
+    n_rows: int | None = None
+    image_shape: tuple[int, ...] | None = None
+
+    @abstractmethod
+    def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
+        """Read the rows, batch by batch: the columns at some positions, and others to be carried along."""
+
+    def read_share(self) -> float | None:
+        """Return how much of the table has been read, from 0 to 1, where that is known."""
+        return None
+
+    def count_batch_rows(self, n_columns: int) -> int:
+        """Return the rows of a batch of so many columns."""
+        return max(1, BATCH_CELLS // max(n_columns, 1))
+
+    def name_column(self, position: int) -> str:
+        """Return what to call a column in a message."""
+        return str(position) if self.names is None else repr(make_printable(self.names[position]))
+
+
+def list_names(names: Iterable[str]) -> str:
+    """List names in a message: not too many, and without what moves a terminal's cursor."""
+    shown = list(names)
+    listed = ", ".join(make_printable(name) for name in shown[:SHOWN_NAMES])
+    rest = len(shown) - SHOWN_NAMES
+    return f"{listed} and {rest:,} more" if rest > 0 else listed
+
+
+class CompleteRows:
+    """The rows of a table that miss no value, batch by batch.
+
+    Where rows miss some, they are left out if `drop_missing` says so. Otherwise the rest of the table is read to
+    count them, and a DataError tells how many each column misses.
+
+    Attributes
+    ----------
+    n_incomplete : int
+        Rows found so far that miss a value.
+    """
+
+    def __init__(
+        self, table: Table, columns: Sequence[int], keep: Sequence[str] = (), *, drop_missing: bool = False
+    ) -> None:
+        self._table, self._columns, self._keep, self._drop_missing = table, columns, keep, drop_missing
+        self.n_incomplete = 0
+
+    def __iter__(self) -> Iterator[Batch]:
+        missing = np.zeros(len(self._columns), dtype=np.int64)
+        for batch in self._table.read(self._columns, self._keep):
+            holes = _find_missing(self._table, batch, self._columns)
+            if holes is not None:
+                missing += holes.sum(axis=0)
+                incomplete = holes.any(axis=1)
+                self.n_incomplete += int(incomplete.sum())
+                batch = _drop_rows(batch, np.flatnonzero(~incomplete))
+            if self._drop_missing or not self.n_incomplete:
+                yield batch
+        if self.n_incomplete and not self._drop_missing:
+            raise DataError(_tell_missing(self._table, self._columns, missing, self.n_incomplete))
+
+    def tell_dropped(self) -> str:
+        """Say how many rows were left out; nothing where none was."""
+        if not self.n_incomplete:
+            return ""
+        some = "row that misses a value was" if self.n_incomplete == 1 else "rows that miss a value were"
+        return f"{self.n_incomplete:,} {some} left out."
+
+
+def _find_missing(table: Table, batch: Batch, columns: Sequence[int]) -> NDArray[np.bool_] | None:
+    """Return which values of a batch are missing, None if none; infinity is an error."""
+    values = batch.values
+    if values.dtype.kind != "f":
+        return None
+    holes = None
+    for rows in row_slices(len(values), values.itemsize * values.shape[1], SMALL_BLOCK_BYTES):
+        block = values[rows]
+        if np.isfinite(block).all():
+            continue
+        row, column = np.unravel_index(np.argmax(np.isinf(block)), block.shape)
+        if np.isinf(block[row, column]):
+            number = batch.start + rows.start + int(row) + 1
+            raise DataError(
+                f"{table.source}: column {table.name_column(columns[int(column)])} holds {block[row, column]} in "
+                f"data row {number:,}. A map takes finite numbers only: correct the value or remove the row."
+            )
+        if holes is None:
+            holes = np.zeros(values.shape, dtype=bool)
+        holes[rows] = np.isnan(block)
+    return holes
+
+
+def _drop_rows(batch: Batch, rows: NDArray[np.intp]) -> Batch:
+    """Return a batch with these rows only."""
+    kept = {
+        name: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(rows)
+        for name, column in batch.kept.items()
+    }
+    return Batch(batch.values[rows], kept, batch.start)
+
+
+def _tell_missing(table: Table, columns: Sequence[int], missing: NDArray[np.int64], n_incomplete: int) -> str:
+    order = [k for k in np.argsort(-missing, kind="stable").tolist() if missing[k]]
+    counts = list_names(f"{missing[k]:,} in {table.name_column(columns[k])}" for k in order)
+    return (
+        f"{table.source}: values are missing in {n_incomplete:,} row{'s' if n_incomplete > 1 else ''}: {counts}. "
+        "Leave these rows out with --drop-missing, or fill the values in."
+    )
