@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 
 import duckdb
@@ -105,6 +106,32 @@ def run_javascript(learned, X):
     return np.array(json.loads(done.stdout))
 
 
+#: What asks the script of the page, which needs no browser for what it computes.
+PAGE_RUN = """
+const {map, samples, text} = JSON.parse(require('fs').readFileSync(0));
+const learned = new ExplicitMap(map);
+const plain = (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value;
+const found = text === undefined ? samples.map((x) => ({
+  place: learned.place(x), slopes: learned.differentiate(x), score: learned.extrapolate(x)
+})) : (() => { try { return readSamples(text, learned); } catch (error) { return {error: error.message}; } })();
+console.log(JSON.stringify(found, plain));
+"""
+
+
+def run_script(learned, **given):
+    """What the script of the page makes of samples, or of the text of a table."""
+    page = files("polyfold.export") / "page"
+    script = "".join((page / f"{name}.js").read_text() for name in ("map", "delimited")) + PAGE_RUN
+    given = json.dumps({"map": json.loads(learned.to_json()), **given})
+    done = subprocess.run([NODE, "-e", script], input=given, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def run_page(learned, X):
+    """Coordinates of samples, as the page computes them."""
+    return np.array([each["place"] for each in run_script(learned, samples=X.tolist())])
+
+
 def run_sympy(learned, X, expanded=False):
     expressions = learned.to_sympy(expanded=expanded)
     symbols = [sympy.Symbol(name, real=True) for name in learned.column_names]
@@ -121,8 +148,9 @@ RUNNERS = {
     "sqlite": run_sqlite,
     "c": run_c,
     "javascript": run_javascript,
+    "page": run_page,
     "sympy": run_sympy,
 }
 
 #: Programs that a runner needs.
-NEEDS = {"c": ("gcc", COMPILER), "javascript": ("node", NODE)}
+NEEDS = {"c": ("gcc", COMPILER), "javascript": ("node", NODE), "page": ("node", NODE)}

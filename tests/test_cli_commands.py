@@ -215,7 +215,7 @@ def test_a_device_is_not_replaced_by_a_file(folder, tmp_path):
 
 
 def test_a_full_disk_leaves_what_was_there(folder, tmp_path):
-    """Files cannot grow past 4 kB; nothing else is written then, as compiled loops are there from the first run."""
+    """Files cannot grow past 4 kB; nothing else is written: compiled loops are there from the first run."""
     target = tmp_path / "o.csv"
     command = ["transform", folder / "roll.safetensors", folder / "roll.csv", "-o", target, "-f", "-q"]
     succeed(*command)
