@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-databases check lint types slow bench bench-guard format clean
+.PHONY: help demo reproduce test test-databases test-large check lint types slow browser bench bench-guard format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,10 @@ test: $(INSTALLED)-test ## the whole test suite
 test-databases: $(INSTALLED)-test $(INSTALLED)-databases ## the SQL of maps in PostgreSQL and Spark, where they are installed
 	$(BIN)/python -m pytest -m databases -rs
 
-check: lint types slow ## lint, types and the slower gates
+test-large: $(INSTALLED)-test ## 2 GB of text and of parquet placed in less than 500 MB of memory; needs 5 GB of disk
+	$(BIN)/python -m pytest -m large -s
+
+check: lint types slow browser ## lint, types, the slower gates, and the explorer in a browser
 
 lint: $(INSTALLED)-dev
 	$(BIN)/ruff check .
@@ -52,6 +55,14 @@ types: $(INSTALLED)-dev
 
 slow: $(INSTALLED)-test
 	$(BIN)/python -m pytest -m slow -s
+
+# Debian's Chromium is installed where none is found and it can be; elsewhere the tests say what they miss.
+CHROMIUM = $(or $(POLYFOLD_CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
+
+browser: $(INSTALLED)-test $(INSTALLED)-browser ## the explorer in a real Chromium, which is installed on Debian if need be
+	@if [ -z "$(CHROMIUM)" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; fi
+	$(BIN)/python -m pytest -m browser -s
 
 bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an hour; leave the machine alone
 	$(BIN)/polyfold bench --out bench_output
@@ -64,5 +75,5 @@ format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist demo_output bench_output reproduce_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo_output bench_output browser_output reproduce_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -79,12 +79,8 @@ class ImageTable(Table):
         if image.mode not in ("I", "F") or not self._grey:
             image = image.convert("L" if self._grey else "RGB")
         if self._size is not None:
-            image = image.resize(self._size[::-1], Image.Resampling.BOX if self._is_smaller(image) else None)
+            image = image.resize(self._size[::-1], Image.Resampling.BOX)  # as the page does it
         return np.asarray(image)
-
-    def _is_smaller(self, image: Any) -> bool:
-        assert self._size is not None
-        return bool(image.height >= self._size[0] and image.width >= self._size[1])
 
     def _load_alike(self, path: Path) -> NDArray[Any]:
         pixels = self._load(path)

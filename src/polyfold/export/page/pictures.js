@@ -23,35 +23,44 @@ function drawSlopes(canvas, image, slopes) {
   drawPixels(canvas, image.shape, (i) => blendAboutZero(sums[i] / most));
 }
 
-// Means over the boxes that a smaller image divides a larger one into; the nearest pixel where it is not smaller.
-function resample(pixels, from, to) {
-  const [height, width] = from, [rows, columns] = to, out = new Float64Array(4 * rows * columns);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
-    const [top, bottom] = [(r * height) / rows, ((r + 1) * height) / rows];
-    const [left, right] = [(c * width) / columns, ((c + 1) * width) / columns];
-    for (let y = Math.floor(top); y < bottom; y++) for (let x = Math.floor(left); x < right; x++) {
-      const share = ((Math.min(y + 1, bottom) - Math.max(y, top)) * (Math.min(x + 1, right) - Math.max(x, left)))
-        / ((bottom - top) * (right - left));
-      for (let k = 0; k < 4; k++) out[4 * (r * columns + c) + k] += share * pixels[4 * (y * width + x) + k];
+// Brightness as Pillow counts it, in whole numbers.
+function mixGrey(pixels) {
+  return Float64Array.from({ length: pixels.length / 4 }, (_, i) => {
+    const [red, green, blue] = pixels.subarray(4 * i, 4 * i + 3);
+    return (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+  });
+}
+
+// Which pixels make up each of fewer: Pillow's box filter, which takes the nearest where there are not fewer.
+function listBoxes(from, to) {
+  const scale = from / to, reach = 0.5 * Math.max(scale, 1);
+  return Array.from({ length: to }, (_, i) => {
+    const middle = (i + 0.5) * scale;
+    return [Math.max(Math.floor(middle - reach + 0.5), 0), Math.min(Math.floor(middle + reach + 0.5), from)];
+  });
+}
+
+// Means over boxes, of one channel after the other.
+function resample(levels, [height, width], [rows, columns], channels) {
+  const out = new Float64Array(rows * columns * channels), down = listBoxes(height, rows), across = listBoxes(width, columns);
+  down.forEach(([top, bottom], r) => across.forEach(([left, right], c) => {
+    for (let k = 0; k < channels; k++) {
+      let sum = 0;
+      for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) sum += levels[(y * width + x) * channels + k];
+      out[(r * columns + c) * channels + k] = Math.round(sum / ((bottom - top) * (right - left)));
     }
-  }
-  return from[0] === rows && from[1] === columns ? out : out.map(Math.round);
+  }));
+  return out;
 }
 
 // The pixels of an image file as a sample of the map.
 async function readImage(file, image) {
   const bitmap = await createImageBitmap(file, { premultiplyAlpha: "none", colorSpaceConversion: "none" });
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+  const { width, height } = bitmap, canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d", { willReadFrequently: true });
   context.drawImage(bitmap, 0, 0);
-  const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
-  const pixels = resample(data, [bitmap.height, bitmap.width], image.shape), n = image.shape[0] * image.shape[1];
-  const scale = image.white / 255;
-  if (image.shape[2] === 3) return Float64Array.from({ length: 3 * n }, (_, i) => pixels[4 * Math.floor(i / 3) + (i % 3)] * scale);
-  return Float64Array.from({ length: n }, (_, i) => {
-    const [red, green, blue] = pixels.slice(4 * i, 4 * i + 3);
-    const grey = red === green && green === blue ? red : Math.round(0.299 * red + 0.587 * green + 0.114 * blue);
-    return grey * scale;
-  });
+  const { data } = context.getImageData(0, 0, width, height), channels = image.shape[2] || 1;
+  const levels = channels === 3 ? data.filter((_, i) => i % 4 < 3) : mixGrey(data);
+  return resample(levels, [height, width], image.shape, channels).map((level) => (level * image.white) / 255);
 }
