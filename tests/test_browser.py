@@ -154,6 +154,7 @@ def settle(page):
 
 def take_pixels(page):
     """What is on the screen, without the mark of the sample."""
+    page.evaluate("scrollTo(0, 0)")
     settle(page)
     page.evaluate("document.getElementById('probe').style.visibility = 'hidden'")
     shot = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
@@ -236,7 +237,16 @@ def test_every_coordinate_of_a_dropped_table(name, visit, request, tmp_path):
     np.testing.assert_allclose(read_landing(page), expected[5], rtol=0, atol=1e-9 * np.abs(expected).max())
     before = take_pixels(page)
     page.click("#clear-placed")
-    assert (before != take_pixels(page)).any(axis=2).sum() > 1000
+    gone = (before != take_pixels(page)).any(axis=2)
+    left, right, bottom, top = json.loads(page.get_attribute("#stage", "data-view"))
+    inside = (
+        (expected[:, 0] > left) & (expected[:, 0] < right) & (expected[:, 1] > bottom) & (expected[:, 1] < top)
+    )
+    assert inside.sum() > 350
+    # Rings were drawn: of the pixels about each place some were theirs.
+    for x, y in locate(page, expected[inside]).astype(int):
+        assert gone[y - 8 : y + 9, x - 8 : x + 9].any()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert not page.is_visible("#placed")
 
 
@@ -373,7 +383,7 @@ def test_lasso_and_export(roll, visit, way):
 
 
 def test_the_view_moves_and_comes_back(roll, visit):
-    _, _, learned, content = roll
+    frame, _, learned, content = roll
     page = visit(content)
 
     def read_view():
@@ -393,7 +403,21 @@ def test_the_view_moves_and_comes_back(roll, visit):
     np.testing.assert_allclose(moved[0] - closer[0], -100 / box["width"] * (closer[1] - closer[0]), rtol=0.01)
     np.testing.assert_allclose(moved[2] - closer[2], 50 / box["height"] * (closer[3] - closer[2]), rtol=0.01)
     check_sample(page, learned)  # the mark moves along
+    # In a window of another size the scale stays; all of it fits again after a reset.
+    page.set_viewport_size({"width": 1100, "height": 700})
+    smaller, after = read_view(), page.locator("#points").bounding_box()
+    np.testing.assert_allclose(
+        (smaller[1] - smaller[0]) / after["width"], (moved[1] - moved[0]) / box["width"], rtol=0.01
+    )
+    page.set_viewport_size({"width": 1280, "height": 900})
+    np.testing.assert_allclose(read_view(), moved, rtol=0.01)
     page.click("#reset")
+    np.testing.assert_allclose(read_view(), home)
+    for size in ((700, 900), (1280, 500), (1280, 900)):
+        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+        view, Y = read_view(), learned.transform(frame)
+        assert (view[[0, 2]] < Y).all()
+        assert (view[[1, 3]] > Y).all()
     np.testing.assert_allclose(read_view(), home)
 
 

@@ -86,24 +86,24 @@ class Scatter {
 
   reset() {
     this.middle = [...this.home.middle];
-    const margin = 1.12;
-    this.span = this.home.span.map((length) => length * margin);
-    this.keepEqual();
-  }
-
-  keepEqual() {
-    if (!this.isEqual || !this.canvas.clientHeight) return;
-    const wanted = this.canvas.clientWidth / this.canvas.clientHeight;
-    const [width, height] = this.span;
+    this.span = this.home.span.map((length) => length * 1.12);
+    this.isHome = true;
+    const { clientWidth, clientHeight } = this.canvas;
+    if (!this.isEqual || !clientWidth || !clientHeight) return;
+    const wanted = clientWidth / clientHeight, [width, height] = this.span;
     if (width / height < wanted) this.span[0] = height * wanted;
     else this.span[1] = width / wanted;
   }
 
+  // A view of all stays one; another keeps its middle and its scale.
   resize() {
     const ratio = window.devicePixelRatio || 1, { clientWidth, clientHeight } = this.canvas;
+    const before = this.size, after = [clientWidth, clientHeight];
+    this.size = after;
     this.canvas.width = Math.round(clientWidth * ratio);
     this.canvas.height = Math.round(clientHeight * ratio);
-    this.keepEqual();
+    if (this.isHome) this.reset();
+    else if (before && Math.min(...before, ...after) > 0) this.span = this.span.map((length, k) => (length * after[k]) / before[k]);
   }
 
   get limits() {
@@ -129,6 +129,7 @@ class Scatter {
   }
 
   zoom(factor, px, py) {
+    this.isHome = false;
     const { clientWidth, clientHeight } = this.canvas;
     const [x, y] = this.toCoordinates(px ?? clientWidth / 2, py ?? clientHeight / 2);
     const allowed = Math.min(Math.max(factor, (1e-5 * this.home.span[0]) / this.span[0]), (50 * this.home.span[0]) / this.span[0]);
@@ -137,6 +138,7 @@ class Scatter {
   }
 
   pan(dx, dy) {
+    this.isHome = false;
     const { clientWidth, clientHeight } = this.canvas;
     this.middle[0] -= (dx / clientWidth) * this.span[0];
     this.middle[1] += (dy / clientHeight) * this.span[1];
