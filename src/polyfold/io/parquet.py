@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from polyfold._table import make_printable
 from polyfold.io.table import Batch, DataError, Table
 
+#: Of a column that is read at a time.
+BUFFER_BYTES = 2**20
+
 
 class ParquetTable(Table):
     """A parquet file."""
@@ -21,8 +24,8 @@ class ParquetTable(Table):
     def __init__(self, path: Path) -> None:
         self.source = path.name
         try:
-            # Without a buffer ahead, and one thread: memory stays at a few pages of each column.
-            self._file = pq.ParquetFile(path, pre_buffer=False)
+            # A buffer of a megabyte for each column instead of a whole group of rows: memory stays bounded.
+            self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise DataError(f"{self.source} is not a readable parquet file: {error}") from error
         self.names = tuple(self._file.schema_arrow.names)
