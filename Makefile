@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-databases test-large check lint types slow browser bench bench-guard format clean
+.PHONY: help demo reproduce test test-databases test-large check lint types slow browser bench bench-guard screenshots format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ $(INSTALLED)-%: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map handwritten digits, read and keep the map
+demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map digits, read and keep the map, from the shell too
 	$(BIN)/python examples/demo.py
 	@echo
 	$(BIN)/python examples/family.py
@@ -29,6 +29,8 @@ demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map hand
 	$(BIN)/python examples/real_data.py
 	@echo
 	$(BIN)/python examples/artefact.py
+	@echo
+	$(BIN)/python examples/command_line.py
 	@echo
 	@echo 'Next, the experiments of the paper with a report: make reproduce ARGS=--quick (two minutes), or make reproduce'
 
@@ -69,6 +71,9 @@ bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an
 
 bench-guard: $(INSTALLED)-bench ## fail where a main figure of speed has gone backwards
 	$(BIN)/python -m pytest benchmarks/test_ratios.py --benchmark-columns=min,median -o addopts=""
+
+screenshots: $(INSTALLED)-plot $(INSTALLED)-browser ## the pictures of the terminal and of the explorer in the documents; needs Chromium
+	$(BIN)/python examples/screenshots.py --out docs/images
 
 format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff check --fix .

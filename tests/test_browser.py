@@ -465,7 +465,7 @@ def test_images_are_dropped_drawn_and_differentiated(pictures, visit, tmp_path):
     np.testing.assert_array_equal(read_canvas(page, "#picture canvas")[..., 0], unseen.reshape(8, 8))
     page.screenshot(path=SHOTS / "images.png")
     for c, slopes in enumerate(learned.jacobian([unseen])[0]):
-        drawn = read_canvas(page, f"#gradient figure:nth-child({c + 1}) canvas").astype(int)
+        drawn = read_canvas(page, f"#gradient figure:nth-of-type({c + 1}) canvas").astype(int)
         blue = drawn[..., 2] - drawn[..., 0]  # blue where a brighter pixel raises the coordinate
         strong = np.abs(slopes) > 0.2 * np.abs(slopes).max()
         np.testing.assert_array_equal(np.sign(blue.ravel()[strong]), np.sign(slopes[strong]))

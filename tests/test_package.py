@@ -111,6 +111,12 @@ def test_examples_of_speed_run():
     assert run_examples(ROOT / "docs" / "speed.md")["Y"].shape == (100_000, 2)
 
 
+def test_examples_of_the_explorer_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_examples(ROOT / "docs" / "explorer.md")
+    assert (tmp_path / "digits.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 def test_examples_of_the_artefact_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = run_examples(ROOT / "docs" / "artefact.md")

@@ -78,7 +78,12 @@ def fit(
     output: Annotated[str, typer.Option("--output", "-o", help="The file for the map.", show_default=False)],
     method: Annotated[
         Method,
-        typer.Option(help="A published method, or the general form with every parameter.", case_sensitive=False),
+        typer.Option(
+            metavar="NAME",
+            help="The general form with every parameter (polynomial), or a published method: nppe, snppe, npe, onpp, "
+            "lpp, olpp, lltsa.",
+            case_sensitive=False,
+        ),
     ] = "polynomial",
     columns: Annotated[
         list[str] | None,
@@ -111,11 +116,17 @@ def fit(
     ] = None,
     basis: Annotated[
         Literal["auto", "kronecker", "hadamard"] | None,
-        typer.Option(help="All monomials, or pure powers only.", **_PARAMETER),
+        typer.Option(
+            metavar="NAME", help="All monomials (kronecker), pure powers (hadamard), or auto.", **_PARAMETER
+        ),
     ] = None,
     constraint: Annotated[
         Literal["embedding", "orthogonal"] | None,
-        typer.Option(help="What keeps coordinates from shrinking to a point.", **_PARAMETER),
+        typer.Option(
+            metavar="NAME",
+            help="What keeps coordinates from shrinking to a point: embedding or orthogonal.",
+            **_PARAMETER,
+        ),
     ] = None,
     alpha: Annotated[
         str | None, typer.Option(metavar="X|auto", help="The ridge; 0 is the paper.", **_PARAMETER)
@@ -123,21 +134,25 @@ def fit(
     reduce: Annotated[
         str | None,
         typer.Option(
-            metavar="N|SHARE|auto|none",
-            help="Principal axes that the polynomial is written in.",
+            metavar="N|X|auto",
+            help="Principal axes that the polynomial is written in: how many, what share of variance, or none.",
             **_PARAMETER,
         ),
     ] = None,
     center: Annotated[bool | None, typer.Option(help="Whether the map has a constant term.", **_PARAMETER)] = None,
     coordinates: Annotated[
         Literal["independent", "smallest"] | None,
-        typer.Option(help="Whether to skip coordinates that repeat others.", **_PARAMETER),
+        typer.Option(
+            metavar="NAME", help="Skip those that repeat others (independent), or not (smallest).", **_PARAMETER
+        ),
     ] = None,
     neighbors: Annotated[
-        Literal["auto", "exact", "approx"] | None, typer.Option(help="How neighbours are found.", **_PARAMETER)
+        Literal["auto", "exact", "approx"] | None,
+        typer.Option(metavar="NAME", help="How neighbours are found: auto, exact or approx.", **_PARAMETER),
     ] = None,
     fit_inverse_transform: Annotated[
-        bool | None, typer.Option(help="Learn the way back to samples too.", **_PARAMETER)
+        bool | None,
+        typer.Option("--fit-inverse-transform", help="Learn the way back to samples too.", **_PARAMETER),
     ] = None,
     n_jobs: Annotated[int | None, typer.Option(help="Threads; -1 is one for each core.", **_PARAMETER)] = None,
     random_state: Annotated[int | None, typer.Option(help="The seed, where one is used.", **_PARAMETER)] = None,
@@ -276,7 +291,9 @@ def report_fit(
         facts = {"model": str(target), "data": source, "seconds": seconds, "warnings": trouble, "bytes": n_bytes}
         typer.echo(json_module.dumps(facts | describe_map(learned), indent=2, ensure_ascii=False))
         return
-    show_map(learned, f"Learned from {source} in {seconds:.1f} s", sections=("map", "coordinates", "fit"))
+    n_samples = learned.training["diagnostics"]["n_samples"] if learned.training else 0
+    title = f"Learned from {n_samples:,} rows of {source} in {seconds:.1f} s"
+    show_map(learned, title, sections=("map", "coordinates"))
     for message in trouble:
         warn(message)
-    say(f"Wrote {target} ({show_size(n_bytes)}).")
+    say(f"Wrote {target} ({show_size(n_bytes)}). 'polyfold inspect {target}' tells how it was learned.")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json as json_module
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from inspect import signature
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from polyfold._record import thaw, write_json
+from polyfold._record import thaw
 from polyfold._table import make_printable
 from polyfold.cli.options import Json, Model, load_model, read_image_shape
 from polyfold.cli.terminal import show_size
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Columns that are shown, unless all are asked for.
 SHOWN_COLUMNS = 12
+
+#: Characters of a line at most where it is not shown in a terminal.
+FILE_WIDTH = 1000
 
 #: Polynomials of more terms are not written out whole; the formula is of so many of the largest.
 WHOLE_TERMS, LARGEST_TERMS = 5_000, 200
@@ -98,8 +103,9 @@ def show_map(
     from rich.text import Text
 
     console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, emoji=False, width=150, soft_wrap=True)
+    text = None if console.is_terminal else StringIO()
+    if text is not None:  # a file has lines of any length, and no spaces at their ends
+        console = Console(highlight=False, markup=False, emoji=False, width=FILE_WIDTH, file=text)
     parts = {
         "map": lambda: [_show_facts(describe_shape(learned))],
         "columns": lambda: _show_columns(learned, n_columns),
@@ -113,6 +119,8 @@ def show_map(
         console.print(Text(titles[name], style="bold"))
         for part in parts[name]():
             console.print(part)
+    if text is not None:
+        typer.echo("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
 
 
 def describe_shape(learned: PolynomialMap) -> list[tuple[str, str]]:
@@ -121,7 +129,7 @@ def describe_shape(learned: PolynomialMap) -> list[tuple[str, str]]:
     shape = read_image_shape(learned)
     pixels = "" if shape is None else f", images of {' × '.join(map(str, shape))} pixels"
     basis = "all monomials" if learned.basis == "kronecker" else "pure powers"
-    back = "yes: polyfold has learned it" if learned.decoder else "no: fit with --fit-inverse-transform to have it"
+    back = "learned too" if learned.decoder else "not learned: --fit-inverse-transform"
     names = ", ".join(map(make_printable, learned.coordinate_names[:8]))
     return [
         ("takes", f"{learned.n_inputs:,} columns{pixels}{through}"),
@@ -172,14 +180,22 @@ def _show_training(learned: PolynomialMap) -> list[Any]:
     training = learned.training
     if not training or "estimator" not in training:
         return [Text("  The map does not say.", style="dim")]
-    given = ", ".join(
-        f"{name}={write_json(value)}"
-        for name, value in training.get("parameters", {}).items()
-        if name not in ("n_jobs", "verbose")
-    )
-    facts = [(str(training["estimator"]), given)]
-    report = read_report(learned)
-    return [_show_facts(facts), _show_facts(report)]
+    return [_show_facts([("estimator", write_call(training)), *read_report(learned)])]
+
+
+def write_call(training: Mapping[str, Any]) -> str:
+    """Write how the estimator was made: with the parameters that are not its defaults."""
+    import polyfold
+
+    name, given = str(training["estimator"]), training.get("parameters")
+    kind = getattr(polyfold, name, None) if name in polyfold.__all__ else None
+    defaults = {each.name: each.default for each in signature(kind).parameters.values()} if kind else {}
+    shown = [
+        f"{parameter}={thaw(value)!r}"
+        for parameter, value in (given.items() if isinstance(given, Mapping) else ())
+        if parameter not in ("n_jobs", "verbose") and (parameter not in defaults or value != defaults[parameter])
+    ]
+    return make_printable(f"{name}({', '.join(shown)})")
 
 
 def read_report(learned: PolynomialMap) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ const SCALE = ["440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b7
   .map(readColour);
 
 // Okabe and Ito's, which colour-blind people can tell apart, and a few more.
-const KINDS = ["0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "f0e442", "8c6bb1", "999999", "8c510a"]
+const KINDS = ["0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "c9b400", "8c6bb1", "999999", "8c510a"]
   .map(readColour);
 
 const MISSING_COLOUR = [140, 140, 140];

@@ -132,10 +132,10 @@ class SamplePanel {
     slopes.forEach((each, c) => {
       const figure = make("figure"), canvas = make("canvas", "", { role: "img", "aria-label": `Slopes of ${this.map.coordinates[c]}` });
       drawSlopes(canvas, this.data.image, each);
-      figure.append(canvas, make("figcaption", `${this.map.coordinates[c]}: blue where a brighter pixel raises it, orange where it lowers it`));
+      figure.append(canvas, make("figcaption", this.map.coordinates[c]));
       images.append(figure);
     });
-    return [images];
+    return [make("p", "Blue where a brighter pixel raises the coordinate, orange where it lowers it.", { class: "hint" }), images];
   }
 
   // Bars: how far a coordinate moves, by its slope, when a column goes through its range.
