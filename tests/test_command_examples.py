@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import write_rolls
 
-from commands import PLAIN
+from commands import PLAIN, succeed
 
 ROOT = Path(__file__).parent.parent
 

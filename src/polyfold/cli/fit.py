@@ -80,8 +80,8 @@ def fit(
         Method,
         typer.Option(
             metavar="NAME",
-            help="The general form with every parameter (polynomial), or a published method: nppe, snppe, npe, onpp, "
-            "lpp, olpp, lltsa.",
+            help="The general form with every parameter (polynomial), or a published method: nppe, snppe, npe, "
+            "onpp, lpp, olpp, lltsa.",
             case_sensitive=False,
         ),
     ] = "polynomial",
