@@ -220,6 +220,7 @@ BAD_TABLES = {
         "a,b\n1,2\n3,red\n",
         "column 'b' holds 'red' in data row 2, which is no number. Leave the column out",
     ),
+    "underscore.csv": ("a,b\n1,2\n3,2020_01\n", "column 'b' holds '2020_01' in data row 2, which is no number"),
     "ragged.csv": ("a,b\n1,2\n3\n", "data row 2 has 1 cells, and the table has 2 columns"),
     "quote.csv": ('a,b\n1,"2\n', "is not a table of text"),
     "infinite.csv": ("a,b\n1,2\n3,inf\n", "column 'b' holds inf in data row 2"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
+
+from polyfold._extras import import_needing
 
 if TYPE_CHECKING:
     from polyfold.export.c import CSource
@@ -16,13 +17,7 @@ EXTRAS = {"onnx": "onnx", "sklearn_onnx": "onnx", "sql": "sql", "sympy": "sympy"
 
 def load_exporter(target: str) -> Any:
     """Import the module for a target, or say what to install."""
-    try:
-        return import_module(f"polyfold.export.{target}")
-    except ModuleNotFoundError as error:
-        if target not in EXTRAS or (error.name or "").startswith("polyfold"):
-            raise
-        extra = EXTRAS[target]
-        raise ImportError(f'This needs the package {error.name}: pip install "polyfold[{extra}]"') from error
+    return import_needing(f"polyfold.export.{target}", EXTRAS.get(target))
 
 
 class ExportMethods:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from polyfold._extras import import_needing
 from polyfold.io.columns import check_kept, choose_columns, match_columns
 from polyfold.io.table import Batch, CompleteRows, DataError, Table, list_names
 
@@ -23,21 +23,14 @@ __all__ = [
 ]
 
 #: Modules that need an extra, and what it installs.
-EXTRAS = {"parquet": "parquet", "images": "images"}
+EXTRAS = {"parquet": "parquet", "parquet_writing": "parquet", "images": "images"}
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 
 def load_format(name: str) -> Any:
     """Import the module for a kind of files, or say what to install."""
-    try:
-        return import_module(f"polyfold.io.{name}")
-    except ModuleNotFoundError as error:
-        if name not in EXTRAS or (error.name or "").startswith("polyfold"):
-            raise
-        raise ImportError(
-            f'This needs the package {error.name}: pip install "polyfold[{EXTRAS[name]}]"'
-        ) from error
+    return import_needing(f"polyfold.io.{name}", EXTRAS.get(name))
 
 
 def read_ending(path: Path) -> str:

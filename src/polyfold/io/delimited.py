@@ -150,11 +150,14 @@ class DelimitedTable(Table):
         elif len(columns) == 1:
             chosen = [[row[columns[0]]] for row in cells]
         else:
-            chosen = list(map(itemgetter(*columns), cells)) if columns else np.empty((len(cells), 0))
+            chosen = list(map(itemgetter(*columns), cells))
         try:
             values = np.array(chosen, dtype=np.float64)
         except ValueError:
             values = self._read_numbers(chosen, columns, start)
+        else:
+            if any("_" in "".join(row) for row in chosen):  # 1_000 is a number to Python, and to nobody else
+                values = self._read_numbers(chosen, columns, start)
         return Batch(values, kept, start)
 
     def _read_numbers(self, cells: list[Sequence[str]], columns: Sequence[int], start: int) -> NDArray[np.float64]:
@@ -164,7 +167,7 @@ class DelimitedTable(Table):
             for c, cell in enumerate(row):
                 text = cell.strip()
                 try:
-                    values[k, c] = np.nan if text in MISSING else float(text)
+                    values[k, c] = np.nan if text in MISSING else _read_number(text)
                 except ValueError:
                     shown = make_printable(text[:SHOWN_CELL]) + ("…" if len(text) > SHOWN_CELL else "")
                     name = self.name_column(columns[c])
@@ -182,9 +185,15 @@ class DelimitedTable(Table):
         return min(float(self._raw.tell()) / self._size, 1.0)
 
 
+def _read_number(text: str) -> float:
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        _read_number(text)
     except ValueError:
         return False
     return True

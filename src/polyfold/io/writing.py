@@ -8,7 +8,7 @@ import io
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,10 +44,7 @@ def make_writer(path: Path | None, file: BinaryIO, keep: Sequence[str], names: S
         is_packed = path is not None and path.suffix.lower() == ".gz"
         return TextWriter(file, keep, names, DELIMITERS[ending], is_packed)
     if ending in (".parquet", ".pq"):
-        load_format("parquet")
-        from polyfold.io.parquet_writing import ParquetWriter
-
-        return ParquetWriter(file, keep, names)
+        return cast("Writer", load_format("parquet_writing").ParquetWriter(file, keep, names))
     if ending == ".npy":
         if keep:
             raise DataError("An .npy file holds coordinates only: to keep columns, write .csv or .parquet.")
