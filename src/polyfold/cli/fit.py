@@ -226,13 +226,15 @@ def make_estimator(method: str, parameters: dict[str, Any]) -> Any:
 
 
 def _load_affinity(path: Path) -> Any:
+    from zipfile import BadZipFile
+
     from scipy.sparse import load_npz
 
     from polyfold.io import DataError
 
     try:
         return load_npz(path)
-    except (ValueError, KeyError, EOFError) as error:
+    except (ValueError, KeyError, EOFError, BadZipFile) as error:
         raise DataError(f"{path} holds no sparse matrix, as scipy.sparse.save_npz writes it: {error}") from error
 
 
@@ -242,12 +244,17 @@ def read_samples(
     """Read the columns to learn from, all rows, and their names."""
     import numpy as np
 
-    from polyfold.io import CompleteRows, DataError, choose_columns
+    from polyfold.io import CompleteRows, DataError, TextError, choose_columns
 
     chosen = choose_columns(table, columns, exclude, keep)
     names = None if table.names is None else tuple(table.names[position] for position in chosen)
     complete = CompleteRows(table, chosen, drop_missing=drop_missing)
-    batches = [batch.values for batch in complete]
+    try:
+        batches = [batch.values for batch in complete]
+    except TextError as error:
+        if error.column is None:
+            raise DataError(f"{error} Give the columns names, and leave it out with --exclude.") from error
+        raise DataError(f"{error} Leave the column out with --exclude {error.column}.") from error
     if complete.n_incomplete:
         say(complete.tell_dropped())
     n_rows = sum(map(len, batches))

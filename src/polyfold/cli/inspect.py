@@ -68,6 +68,7 @@ def describe_map(learned: PolynomialMap, n_terms: int = 6) -> dict[str, Any]:
     ranges = None if domain is None or domain.ranges is None else domain.ranges
     training = thaw(learned.training) or {}
     return {
+        **training,
         "n_columns": learned.n_inputs,
         "n_axes": None if learned.axes is None else learned.n_axes,
         "n_coordinates": learned.n_outputs,
@@ -86,7 +87,6 @@ def describe_map(learned: PolynomialMap, n_terms: int = 6) -> dict[str, Any]:
             for j, name in enumerate(learned.column_names)
         ],
         "formulas": dict(zip(learned.coordinate_names, list_formulas(learned, n_terms), strict=True)),
-        **training,
     }
 
 
@@ -116,7 +116,7 @@ def show_map(
     for number, name in enumerate(sections):
         if number:
             console.print()
-        console.print(Text(titles[name], style="bold"))
+        console.print(Text(make_printable(titles[name]), style="bold"))
         for part in parts[name]():
             console.print(part)
     if text is not None:
@@ -130,7 +130,7 @@ def describe_shape(learned: PolynomialMap) -> list[tuple[str, str]]:
     pixels = "" if shape is None else f", images of {' × '.join(map(str, shape))} pixels"
     basis = "all monomials" if learned.basis == "kronecker" else "pure powers"
     back = "learned too" if learned.decoder else "not learned: --fit-inverse-transform"
-    names = ", ".join(map(make_printable, learned.coordinate_names[:8]))
+    names = ", ".join(learned.coordinate_names[:8])
     return [
         ("takes", f"{learned.n_inputs:,} columns{pixels}{through}"),
         ("gives", f"{learned.n_outputs:,} coordinates: {names}{', …' if learned.n_outputs > 8 else ''}"),
@@ -147,7 +147,7 @@ def _show_facts(facts: Iterable[tuple[str, str]]) -> Any:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in facts:
-        table.add_row(Text(f"  {name}"), Text(text))
+        table.add_row(Text(f"  {make_printable(name)}"), Text(make_printable(text)))
     return table
 
 
@@ -195,7 +195,7 @@ def write_call(training: Mapping[str, Any]) -> str:
         for parameter, value in (given.items() if isinstance(given, Mapping) else ())
         if parameter not in ("n_jobs", "verbose") and (parameter not in defaults or value != defaults[parameter])
     ]
-    return make_printable(f"{name}({', '.join(shown)})")
+    return f"{name}({', '.join(shown)})"
 
 
 def read_report(learned: PolynomialMap) -> list[tuple[str, str]]:
@@ -205,7 +205,7 @@ def read_report(learned: PolynomialMap) -> list[tuple[str, str]]:
         return recall_diagnostics(record).list_lines()
     except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # made by hand, or by another release
         found = record.items() if isinstance(record, Mapping) else ()
-        return [(str(name), make_printable(str(value))) for name, value in found]
+        return [(str(name), str(value)) for name, value in found]
 
 
 def recall_diagnostics(record: Any) -> MapDiagnostics:

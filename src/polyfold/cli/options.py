@@ -83,6 +83,6 @@ def read_image_shape(learned: PolynomialMap) -> tuple[int, ...] | None:
     from math import prod
 
     shape: Any = (learned.training or {}).get("image_shape")
-    if not isinstance(shape, (list, tuple)) or not all(type(length) is int for length in shape):
+    if not isinstance(shape, (list, tuple)) or not all(type(length) is int and length > 0 for length in shape):
         return None
     return tuple(shape) if len(shape) in (2, 3) and prod(shape) == learned.n_inputs else None

@@ -34,8 +34,11 @@ class CommandError(Exception):
 
 
 def say(message: str) -> None:
-    """Tell something on standard error, so that standard output is data only."""
-    typer.echo(message, err=True)
+    """Tell something on standard error, so that standard output is data only.
+
+    Names of files and columns are part of it: what would move the cursor or change colours becomes spaces.
+    """
+    typer.echo("\n".join(map(make_printable, message.splitlines())), err=True)
 
 
 def warn(message: str) -> None:
@@ -96,8 +99,7 @@ def _explain(error: Exception) -> tuple[str, int]:
     from polyfold._errors import ModelFormatError
     from polyfold.io import DataError
 
-    # Spaces instead of line breaks: one error is one line, however long.
-    text = re.sub(r"\s+", " ", make_printable(str(error))).strip()
+    text = " ".join(str(error).split())  # one error is one line, however long
     if isinstance(error, CommandError):
         return text, error.code
     if isinstance(error, (DataError, ModelFormatError)):
@@ -105,8 +107,9 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         if error.filename is None:
             return text, UNUSABLE if isinstance(error, FileNotFoundError) else FAILED
-        where = make_printable(os.fspath(error.filename))
-        return f"{where}: {error.strerror}", UNUSABLE if isinstance(error, FileNotFoundError) else FAILED
+        return f"{os.fspath(error.filename)}: {error.strerror}", UNUSABLE if isinstance(
+            error, FileNotFoundError
+        ) else FAILED
     if isinstance(error, MemoryError):
         return f"There is not enough memory. {text}", FAILED
     if isinstance(error, (ValueError, TypeError, ImportError)):

@@ -75,14 +75,12 @@ def transform(
     batches = CompleteRows(table, positions, kept, drop_missing=drop_missing)
     n_placed = n_outside = 0
     start = time.perf_counter()
-    with open_output(target) as file:
-        writer = make_writer(target, file, kept, names)
+    with open_output(target) as file, make_writer(target, file, kept, names) as writer:
         for batch in show_progress(batches, table, shown=not quiet):
             values = place_batch(learned, batch, extrapolation)
             writer.write(batch.kept, values)
             n_placed += len(values)
             n_outside += int((values[:, -1] > 1).sum()) if extrapolation else 0
-        writer.finish()
     seconds = max(time.perf_counter() - start, 1e-9)
     if batches.n_incomplete and not quiet:
         say(batches.tell_dropped())

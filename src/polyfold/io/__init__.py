@@ -7,13 +7,14 @@ from typing import Any, cast
 
 from polyfold._extras import import_needing
 from polyfold.io.columns import check_kept, choose_columns, match_columns
-from polyfold.io.table import Batch, CompleteRows, DataError, Table, list_names
+from polyfold.io.table import Batch, CompleteRows, DataError, Table, TextError, list_names
 
 __all__ = [
     "Batch",
     "CompleteRows",
     "DataError",
     "Table",
+    "TextError",
     "check_kept",
     "choose_columns",
     "list_names",

@@ -9,7 +9,7 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._table import make_printable
-from polyfold.io.table import Batch, DataError, Table
+from polyfold.io.table import Batch, DataError, Table, TextError
 
 #: What cells hold where a value is missing, white space aside.
 MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "."})
@@ -26,8 +26,34 @@ MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null"
 #: Characters of one cell at most: a quote that is never closed is told of before it swallows the file.
 LONGEST_CELL = 1_000_000
 
+#: Likewise of a line.
+LONGEST_LINE = 20_000_000
+
+#: Characters of a batch at most, about, of which so many rows are read at a time.
+BATCH_CHARACTERS, STEP_ROWS = 16_000_000, 64
+
 #: Characters of the longest piece of a cell that a message shows.
 SHOWN_CELL = 40
+
+
+class Lines:
+    """The lines of a text, its characters counted; a line that does not come to an end is an error."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.n_characters = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(LONGEST_LINE)
+        if not line:
+            raise StopIteration
+        if len(line) == LONGEST_LINE:
+            raise csv.Error(f"a line is longer than {LONGEST_LINE:,} characters")
+        self.n_characters += len(line)
+        return line
 
 
 class DelimitedTable(Table):
@@ -36,7 +62,7 @@ class DelimitedTable(Table):
     Parameters
     ----------
     path : Path or None
-        None is standard input, which can be read once.
+        None is standard input. A pipe can be read once, and so all are.
     delimiter : str
     has_header : bool
         Whether the first line names the columns.
@@ -45,44 +71,35 @@ class DelimitedTable(Table):
     def __init__(self, path: Path | None, delimiter: str, *, has_header: bool = True) -> None:
         if len(delimiter) != 1 or delimiter in '"\r\n':
             raise DataError(f"--delimiter must be one character, got {delimiter!r}.")
-        self.source = "standard input" if path is None else path.name
-        self._path = path
-        self._delimiter = delimiter
-        self._has_header = has_header
-        self._raw: Any = None
-        self._size = None if path is None else path.stat().st_size
-        # Standard input can be read once: its first row is taken from what the others will be read from.
-        self._rows = self._open_rows() if path is None else None
+        self.source = "standard input" if path is None else make_printable(path.name)
+        self._size = path.stat().st_size if path is not None and path.is_file() else None
+        self._raw: Any = sys.stdin.buffer if path is None else path.open("rb")
+        csv.field_size_limit(LONGEST_CELL)
+        self._lines = Lines(self._unpack())
+        reader = csv.reader(self._lines, delimiter=delimiter, strict=True)
+        self._rows = self._close_after(filter(None, reader))
         with self._explain():
-            first = next(self._rows or self._open_rows(), None)
+            first = next(self._rows, None)
         if first is None:
             raise DataError(f"{self.source} is empty.")
-        self._first = first
         self.n_columns = len(first)
         if has_header:
             self.names = tuple(name.strip() for name in first)
             self._check_header()
-
-    def _open_stream(self) -> TextIO:
-        if self._path is None:
-            raw: Any = sys.stdin.buffer
         else:
-            raw = self._raw = self._path.open("rb")
-            if raw.peek(2)[:2] == b"\x1f\x8b":
-                raw = gzip.GzipFile(fileobj=raw)
-        return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+            self._rows = chain([first], self._rows)
 
-    def _open_rows(self) -> Iterator[list[str]]:
-        """Yield the rows of cells, empty lines left out."""
-        csv.field_size_limit(LONGEST_CELL)
-        stream = self._open_stream()
+    def _unpack(self) -> TextIO:
+        packed = self._raw.peek(2)[:2] == b"\x1f\x8b"
+        content = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
+        return io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+
+    def _close_after(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
         raw = self._raw
         try:
-            yield from filter(None, csv.reader(stream, delimiter=self._delimiter, strict=True))
+            yield from rows
         finally:
-            if raw is not None:
-                stream.close()
-                raw.close()  # which what unpacks leaves open
+            raw.close()
 
     @contextmanager
     def _explain(self) -> Iterator[None]:
@@ -98,6 +115,8 @@ class DelimitedTable(Table):
             raise DataError(f"{self.source} is not a table of text: {error}.") from error
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(f"{self.source} is compressed, and cut short or damaged: {error}") from error
+        except OSError as error:
+            raise DataError(f"{self.source} could not be read: {error.strerror or error}") from error
 
     def _check_header(self) -> None:
         assert self.names is not None
@@ -116,21 +135,25 @@ class DelimitedTable(Table):
 
     def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
         """Read the rows; see :class:`Table`."""
-        rows = self._rows or self._open_rows()
-        if self._has_header and self._path is not None:
-            next(rows)
         start = 0
-        if not self._has_header and self._path is None:
-            yield self._make_batch([self._first], columns, keep, start)
-            start = 1
-        batch_rows = self.count_batch_rows(self.n_columns)
-        while True:
-            with self._explain():
-                cells = list(islice(rows, batch_rows))
-            if not cells:
-                return
+        while cells := self._take_cells():
             yield self._make_batch(cells, columns, keep, start)
             start += len(cells)
+
+    def _take_cells(self) -> list[list[str]]:
+        """Return the cells of the next rows: not too many, nor too long."""
+        most_rows, most_characters = (
+            self.count_batch_rows(self.n_columns),
+            self._lines.n_characters + BATCH_CHARACTERS,
+        )
+        cells: list[list[str]] = []
+        with self._explain():
+            while len(cells) < most_rows and self._lines.n_characters < most_characters:
+                some = list(islice(self._rows, min(STEP_ROWS, most_rows - len(cells))))
+                if not some:
+                    break
+                cells += some
+        return cells
 
     def _make_batch(
         self, cells: list[list[str]], columns: Sequence[int], keep: Sequence[str], start: int
@@ -171,16 +194,16 @@ class DelimitedTable(Table):
                 except ValueError:
                     shown = make_printable(text[:SHOWN_CELL]) + ("…" if len(text) > SHOWN_CELL else "")
                     name = self.name_column(columns[c])
-                    raise DataError(
+                    raise TextError(
                         f"{self.source}: column {name} holds {shown!r} in data row {start + k + 1:,}, which is no "
-                        f"number. Leave the column out with --exclude {name}, or carry it along with --keep "
-                        f"{name}."
+                        "number.",
+                        None if self.names is None else name,
                     ) from None
         return values
 
     def read_share(self) -> float | None:
         """Return how much of the file has been read."""
-        if self._raw is None or self._raw.closed or not self._size:
+        if self._raw.closed or not self._size:
             return None
         return min(float(self._raw.tell()) / self._size, 1.0)
 

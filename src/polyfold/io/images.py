@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
+from polyfold._table import make_printable
 from polyfold.io.table import Batch, DataError, Table
 
 ENDINGS = (".png", ".jpg", ".jpeg")
@@ -25,16 +26,17 @@ class ImageTable(Table):
     size : tuple of int or None
         Height and width to bring all images to; None leaves them as they are.
     grey : bool or None
-        Whether to drop colours; None drops them where no image has any.
+        Whether to drop colours. None is what the first image has; a later one in colours is an error then.
     """
 
     def __init__(self, folder: Path, size: tuple[int, int] | None = None, grey: bool | None = None) -> None:
-        self.source = f"{folder.name}/"
+        self.source = f"{make_printable(folder.resolve().name)}/"
         self._folder = folder
         self._paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
         if not self._paths:
             raise DataError(f"{self.source} holds no images: no file in it ends in {', '.join(ENDINGS)}.")
         self._size = size
+        self._is_certain = grey is not None
         self._grey = self._is_grey(self._open(self._paths[0])) if grey is None else grey
         self.image_shape = self._load(self._paths[0]).shape
         self.n_columns = int(np.prod(self.image_shape))
@@ -74,10 +76,16 @@ class ImageTable(Table):
 
     def _load(self, path: Path) -> NDArray[Any]:
         image = self._open(path)
-        if image.mode.startswith("I;16"):
-            image = image.convert("I")
-        if image.mode not in ("I", "F") or not self._grey:
-            image = image.convert("L" if self._grey else "RGB")
+        if self._grey and not self._is_certain and not self._is_grey(image):
+            raise DataError(
+                f"{path.name} has colours, and {self._paths[0].name} has none. Drop them with --grey, or pass --colour."
+            )
+        is_deep = image.mode in ("I", "F") or str(image.mode).startswith("I;16")
+        if is_deep and not self._grey:
+            raise DataError(
+                f"{path.name} has more than 256 levels of grey, which are not kept in colour: pass --grey."
+            )
+        image = image.convert("F") if is_deep else image.convert("L" if self._grey else "RGB")
         if self._size is not None:
             image = image.resize(self._size[::-1], Image.Resampling.BOX)  # as the page does it
         return np.asarray(image)

@@ -12,21 +12,23 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from polyfold._table import make_printable
-from polyfold.io.table import Batch, DataError, Table
+from polyfold.io.table import Batch, DataError, Table, TextError
 
-#: Of a column that is read at a time.
-BUFFER_BYTES = 2**20
+#: Of a column that is read at a time, and of a batch at most, about.
+BUFFER_BYTES, BATCH_BYTES = 2**20, 2**24
 
 
 class ParquetTable(Table):
     """A parquet file."""
 
     def __init__(self, path: Path) -> None:
-        self.source = path.name
+        self.source = make_printable(path.name)
         try:
             # A buffer of a megabyte for each column instead of a whole group of rows: memory stays bounded.
             self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        except (OSError, pa.ArrowException) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # it may not be read, or is not there
             raise DataError(f"{self.source} is not a readable parquet file: {error}") from error
         self.names = tuple(self._file.schema_arrow.names)
         self.n_columns = len(self.names)
@@ -38,9 +40,9 @@ class ParquetTable(Table):
         assert self.names is not None
         wanted = [self.names[position] for position in columns]
         self._done = 0
-        batches = self._file.iter_batches(
-            self.count_batch_rows(len(wanted)), columns=[*dict.fromkeys([*wanted, *keep])], use_threads=False
-        )
+        names = [*dict.fromkeys([*wanted, *keep])]
+        batch_rows = min(self.count_batch_rows(len(wanted)), max(1, BATCH_BYTES // self._count_row_bytes(names)))
+        batches = self._file.iter_batches(batch_rows, columns=names, use_threads=False)
         while True:
             try:
                 batch = next(batches, None)
@@ -67,12 +69,20 @@ class ParquetTable(Table):
             or pa.types.is_null(kind)
         ):
             shown = repr(make_printable(name))
-            raise DataError(
-                f"{self.source}: column {shown} is of type {kind}, which holds no numbers. Leave it out with "
-                f"--exclude {shown}, or carry it along with --keep {shown}."
-            )
+            raise TextError(f"{self.source}: column {shown} is of type {kind}, which holds no numbers.", shown)
         numbers: Any = column.cast(pa.float64(), safe=False)
         return np.asarray(numbers.to_numpy(zero_copy_only=False))
+
+    def _count_row_bytes(self, names: Sequence[str]) -> int:
+        """Return how many bytes a row has in some columns, on average."""
+        wanted, total = set(names), 1
+        for group in range(self._file.num_row_groups):
+            chunks = self._file.metadata.row_group(group)
+            for k in range(chunks.num_columns):
+                chunk = chunks.column(k)
+                if chunk.path_in_schema in wanted or chunk.path_in_schema.split(".")[0] in wanted:
+                    total += chunk.total_uncompressed_size
+        return max(1, total // max(self.n_rows or 1, 1))
 
     def read_share(self) -> float | None:
         """Return how much of the file has been read."""

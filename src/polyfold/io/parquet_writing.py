@@ -25,7 +25,7 @@ class ParquetWriter(Writer):
 
     def write(self, kept: dict[str, Any], values: NDArray[Any]) -> None:
         """Write some rows, or hold them until they fill a group."""
-        columns = [column if isinstance(column, pa.Array) else pa.array(column) for column in kept.values()]
+        columns = [_make_array(column) for column in kept.values()]
         columns += [pa.array(values[:, k]) for k in range(values.shape[1])]
         self._waiting.append(pa.table(dict(zip([*self._keep, *self._names], columns, strict=True))))
         if sum(map(len, self._waiting)) >= GROUP_ROWS:
@@ -46,3 +46,14 @@ class ParquetWriter(Writer):
             fields = [(name, pa.string()) for name in self._keep] + [(name, pa.float64()) for name in self._names]
             self._writer = pq.ParquetWriter(self._file, pa.schema(fields))
         self._writer.close()
+
+    def abandon(self) -> None:
+        """Let go of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _make_array(column: Any) -> Any:
+    if isinstance(column, pa.Array):
+        return column
+    return pa.array(column, pa.string()) if isinstance(column, list) else pa.array(column)

@@ -24,6 +24,14 @@ class DataError(ValueError):
     """Data that cannot be used: a file that is damaged or of another kind, columns or values that do not fit."""
 
 
+class TextError(DataError):
+    """A column that holds something else than numbers; its name, if it has one, as it is quoted in messages."""
+
+    def __init__(self, message: str, column: str | None) -> None:
+        super().__init__(message)
+        self.column = column
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Some rows of a table.
@@ -36,18 +44,35 @@ class Batch:
         Columns carried along, by name, as the file has them: texts, an array, or an Arrow array.
     start : int
         Rows of the table before these.
+    positions : ndarray of shape (n_rows,), default=None
+        Of the rows in the table, counted from 0; None where they follow each other.
     """
 
     values: NDArray[Any]
     kept: dict[str, Any]
     start: int
+    positions: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
 
+    def list_positions(self) -> NDArray[np.intp]:
+        """Return where each row stands in the table, counted from 0."""
+        if self.positions is None:
+            return np.arange(self.start, self.start + len(self))
+        return self.positions
+
+    def take(self, rows: NDArray[np.intp]) -> Batch:
+        """Return a batch of some rows."""
+        kept = {
+            name: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(rows)
+            for name, column in self.kept.items()
+        }
+        return Batch(self.values[rows], kept, self.start, self.list_positions()[rows])
+
 
 class Table(ABC):
-    """Samples in a file or a folder, that can be read a few rows at a time.
+    """Samples in a file or a folder, that can be read once, a few rows at a time.
 
     Attributes
     ----------
@@ -122,8 +147,8 @@ class CompleteRows:
                 missing += holes.sum(axis=0)
                 incomplete = holes.any(axis=1)
                 self.n_incomplete += int(incomplete.sum())
-                batch = _drop_rows(batch, np.flatnonzero(~incomplete))
-            if self._drop_missing or not self.n_incomplete:
+                batch = batch.take(np.flatnonzero(~incomplete))
+            if len(batch) and (self._drop_missing or not self.n_incomplete):
                 yield batch
         if self.n_incomplete and not self._drop_missing:
             raise DataError(_tell_missing(self._table, self._columns, missing, self.n_incomplete))
@@ -157,15 +182,6 @@ def _find_missing(table: Table, batch: Batch, columns: Sequence[int]) -> NDArray
             holes = np.zeros(values.shape, dtype=bool)
         holes[rows] = np.isnan(block)
     return holes
-
-
-def _drop_rows(batch: Batch, rows: NDArray[np.intp]) -> Batch:
-    """Return a batch with these rows only."""
-    kept = {
-        name: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(rows)
-        for name, column in batch.kept.items()
-    }
-    return Batch(batch.values[rows], kept, batch.start)
 
 
 def _tell_missing(table: Table, columns: Sequence[int], missing: NDArray[np.int64], n_incomplete: int) -> str:

@@ -7,8 +7,9 @@ import gzip
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,17 @@ TEXT_ROWS = 50_000
 
 
 class Writer(ABC):
-    """What writes columns carried along and columns of numbers to an open file."""
+    """What writes columns carried along and columns of numbers to an open file, which stays open."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.finish()
+            return
+        with suppress(Exception):  # what is written is thrown away, and the first error is the one to tell
+            self.abandon()
 
     @abstractmethod
     def write(self, kept: dict[str, Any], values: NDArray[Any]) -> None:
@@ -29,7 +40,11 @@ class Writer(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what is left; the file itself stays open."""
+        """Write what is left."""
+
+    def abandon(self) -> None:
+        """Let go of the file, whatever state it is in."""
+        return
 
 
 def make_writer(path: Path | None, file: BinaryIO, keep: Sequence[str], names: Sequence[str]) -> Writer:
@@ -40,12 +55,12 @@ def make_writer(path: Path | None, file: BinaryIO, keep: Sequence[str], names: S
             "keep it."
         )
     ending = ".csv" if path is None else read_ending(path)
+    is_packed = path is not None and path.suffix.lower() == ".gz"
     if ending in DELIMITERS:
-        is_packed = path is not None and path.suffix.lower() == ".gz"
         return TextWriter(file, keep, names, DELIMITERS[ending], is_packed)
-    if ending in (".parquet", ".pq"):
+    if ending in (".parquet", ".pq") and not is_packed:
         return cast("Writer", load_format("parquet_writing").ParquetWriter(file, keep, names))
-    if ending == ".npy":
+    if ending == ".npy" and not is_packed:
         if keep:
             raise DataError("An .npy file holds coordinates only: to keep columns, write .csv or .parquet.")
         return ArrayWriter(file, len(names))
@@ -67,25 +82,37 @@ class TextWriter(Writer):
         raw: Any = self._packed or file
         self._text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
         self._writer = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
-        self._writer.writerow([*keep, *names])
+        # Of a carriage return alone the csv module does not see that it would end a line.
+        self._quoting = csv.writer(self._text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        self._choose_writer([keep]).writerow([*keep, *names])
+
+    def _choose_writer(self, columns: Sequence[Sequence[Any]]) -> Any:
+        """Return what writes some texts so that they can be read again."""
+        is_odd = any(isinstance(text, str) and "\r" in text for column in columns for text in column)
+        return self._quoting if is_odd else self._writer
 
     def write(self, kept: dict[str, Any], values: NDArray[Any]) -> None:
         """Write some rows."""
         columns = [make_texts(column) for column in kept.values()]
+        writer = self._choose_writer(columns)
         for start in range(0, len(values), TEXT_ROWS):
             rows = slice(start, start + TEXT_ROWS)
             # A float32 is written as the shortest text that gives it back, as a float64 is.
             block = values[rows]
             numbers = block.tolist() if block.dtype != np.float32 else [list(map(str, row)) for row in block]
             texts = zip(*(column[rows] for column in columns), strict=True) if columns else [()] * len(numbers)
-            self._writer.writerows([*text, *row] for text, row in zip(texts, numbers, strict=True))
+            writer.writerows([*text, *row] for text, row in zip(texts, numbers, strict=True))
 
     def finish(self) -> None:
         """Write what is left."""
         self._text.flush()
-        self._text.detach()
+        self.abandon()
         if self._packed is not None:
             self._packed.close()
+
+    def abandon(self) -> None:
+        """Let go of the file, which closing the text would close."""
+        self._text.detach()
 
 
 def make_texts(column: Any) -> list[Any]:
