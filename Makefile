@@ -35,7 +35,7 @@ demo: $(INSTALLED)-plot ## unroll the Swiss roll, with every graph too, map digi
 	@echo 'Next, the experiments of the paper with a report: make reproduce ARGS=--quick (two minutes), or make reproduce'
 
 reproduce: $(INSTALLED)-plot ## every experiment of the paper, with a report; ARGS=--quick takes two minutes, all a quarter of an hour
-	$(BIN)/polyfold reproduce --out reproduce_output $(ARGS)
+	$(BIN)/polyfold reproduce --force --out reproduce_output $(ARGS)
 
 test: $(INSTALLED)-test ## the whole test suite
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -67,7 +67,7 @@ browser: $(INSTALLED)-test $(INSTALLED)-browser ## the explorer in a real Chromi
 	$(BIN)/python -m pytest -m browser -s
 
 bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an hour; leave the machine alone
-	$(BIN)/polyfold bench --out bench_output
+	$(BIN)/polyfold bench --force --out bench_output
 
 bench-guard: $(INSTALLED)-bench ## fail where a main figure of speed has gone backwards
 	$(BIN)/python -m pytest benchmarks/test_ratios.py --benchmark-columns=min,median -o addopts=""

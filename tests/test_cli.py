@@ -48,6 +48,15 @@ def test_bench_writes_a_table_a_file_and_a_plot(run, tmp_path):
     assert (tmp_path / "new" / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_an_earlier_table_is_not_overwritten_without_force(run, tmp_path):
+    (tmp_path / "bench.csv").write_text("mine")
+    shown = run("bench", "--only", "transform", "--out", str(tmp_path))
+    assert shown.exit_code == 4
+    assert "bench.csv exists. Pass --force to replace it." in shown.output
+    assert (tmp_path / "bench.csv").read_text() == "mine"
+    assert run("bench", "--only", "transform", "--out", str(tmp_path), "--force").exit_code == 0
+
+
 def test_an_unknown_suite_is_told(run):
     shown = run("bench", "--only", "tranform")
     assert shown.exit_code == 2

@@ -163,9 +163,12 @@ def test_wrong_use_is_told_with_the_cure(folder, tmp_path):
         assert said in " ".join(done.stderr.replace("│", " ").split())
     assert polyfold("fit", data).returncode == 2  # where to?
     assert "Name a file: -o model.safetensors" in fail(2, "fit", data, "-o", "-")
-    assert "--graph must be" in fail(1, "fit", data, "-o", target, "--graph", "lla")
-    assert "--n-neighbors" in fail(1, "fit", data, "-o", target, "-k", "400")
-    assert "--degree must be" in fail(1, "fit", data, "-o", target, "--degree", "0")
+    assert "--graph must be" in fail(2, "fit", data, "-o", target, "--graph", "lla")
+    assert "--n-neighbors" in fail(2, "fit", data, "-o", target, "-k", "400")
+    assert "--degree must be" in fail(2, "fit", data, "-o", target, "--degree", "0")
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n")
+    assert "has 1 row, and a map is learned from 2 or more" in fail(3, "fit", tmp_path / "one.csv", "-o", target)
+    assert "not from standard input" in fail(2, "inspect", "-")
     assert "There is no file or folder" in fail(3, "fit", tmp_path / "none.csv", "-o", target)
     assert "No such file" in fail(3, "inspect", tmp_path / "none.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"junk" * 100)
@@ -202,8 +205,40 @@ def test_nothing_is_overwritten_without_force(folder, tmp_path):
     assert not (tmp_path / "roll.c").exists()
     assert "is a folder" in fail(4, "transform", model, data, "-o", tmp_path)
     assert "There is no folder" in fail(4, "transform", model, data, "-o", tmp_path / "no" / "o.csv")
-    assert "cannot be told from its name" in fail(3, "transform", model, data, "-o", tmp_path / "o.xlsx", "-q")
+    assert "cannot be told from its name" in fail(2, "transform", model, data, "-o", tmp_path / "o.xlsx", "-q")
     assert not (tmp_path / "o.xlsx").exists()
+
+
+def test_what_is_read_is_not_written(folder, tmp_path):
+    model, data = tmp_path / "m.safetensors", tmp_path / "roll.csv"
+    model.write_bytes((folder / "roll.safetensors").read_bytes())
+    data.write_bytes((folder / "roll.csv").read_bytes())
+    for command in (
+        ["fit", data, "-o", data],
+        ["transform", model, data, "-o", data],
+        ["explore", model, data, "-o", model],
+        ["export", model, "--to", "json", "-o", model],
+    ):
+        assert "is what is read. Write to another file." in fail(2, *command, "--force")
+    assert data.read_bytes() == (folder / "roll.csv").read_bytes()
+    assert model.read_bytes() == (folder / "roll.safetensors").read_bytes()
+
+
+def test_standard_output_that_is_full(folder):
+    with Path("/dev/full").open("wb") as full:
+        command = [*POLYFOLD, "transform", str(folder / "roll.safetensors"), str(folder / "roll.csv"), "-q"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=PLAIN, text=True)
+    assert done.returncode == 4
+    assert "Standard output could not be written: No space left" in done.stderr
+
+
+def test_a_model_without_a_domain(folder, tmp_path):
+    bare = PolynomialMap(np.zeros(3), 1.0, "hadamard", 1, np.ones((3, 1)), [0.0], columns=["x", "y", "z"])
+    bare.save(tmp_path / "bare.safetensors")
+    done = polyfold("transform", tmp_path / "bare.safetensors", folder / "roll.csv", "--extrapolation")
+    assert done.returncode == 3
+    assert "does not hold what its samples covered: leave --extrapolation out" in done.stderr
+    assert done.stdout == ""
 
 
 def test_a_device_is_not_replaced_by_a_file(folder, tmp_path):
@@ -262,6 +297,22 @@ def test_a_reader_that_has_enough(folder, tmp_path):
     assert said == b""
 
 
+def read_terminal(command, folder):
+    """What a command writes to a terminal."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.execve(sys.executable, command, {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"})
+    written = b""
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            written += os.read(terminal, 65536)
+        except OSError:
+            break
+    os.close(terminal)
+    return written.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
 def test_inspect_tells_what_a_person_asks(folder):
     shown = succeed("inspect", folder / "roll.safetensors").stdout
     learned = PolynomialMap.load(folder / "roll.safetensors")
@@ -305,10 +356,25 @@ def test_inspect_of_a_map_made_by_hand(tmp_path):
     assert "… and 18 more: --all-columns lists them" in shown
     assert "does not say" in shown
     assert "[31m29" in succeed("inspect", tmp_path / "m.safetensors", "--all-columns").stdout
-    odd = {"estimator": "X", "diagnostics": {"rank": "many"}, "parameters": {"a": 1}}
+    # In a terminal too, where the colours of our own are shown, names change nothing.
+    (tmp_path / "\x1b[2Jm.safetensors").write_bytes((tmp_path / "m.safetensors").read_bytes())
+    shown, code = read_terminal([*POLYFOLD, "inspect", "\x1b[2Jm.safetensors"], tmp_path)
+    assert code == 0
+    assert "a [bold]b[/]" in shown
+    assert "\x1b[31m" not in shown
+    assert "\x1b[2J" not in shown
+    odd = {"estimator": "X", "diagnostics": {"rank": "many\x1b[2J", "k\x1b[2J": 1}, "parameters": {"a": 1}}
     learned = PolynomialMap([0.0], 1.0, "hadamard", 1, [[1.0]], [0.0], training=odd)
     learned.save(tmp_path / "odd.safetensors")
-    assert "many" in succeed("inspect", tmp_path / "odd.safetensors").stdout
+    shown, code = read_terminal([*POLYFOLD, "inspect", "odd.safetensors"], tmp_path)
+    assert "many" in shown
+    assert "\x1b[2J" not in shown
+    sly = {"n_columns": 7, "image_shape": [-1, -1], "columns": "mine"}
+    PolynomialMap([0.0], 1.0, "hadamard", 1, [[1.0]], [0.0], training=sly).save(tmp_path / "sly.safetensors")
+    told = read_json("inspect", tmp_path / "sly.safetensors")
+    assert told["n_columns"] == 1
+    assert told["image_shape"] is None
+    assert told["columns"][0]["name"] == "x0"
 
 
 def test_exports(folder, tmp_path):
@@ -334,7 +400,7 @@ def test_exports(folder, tmp_path):
     assert (tmp_path / "roll.h").read_text() == learned.to_c("roll").header
     assert "Name the language" in fail(2, "export", model)
     assert "is two files" in fail(2, "export", model, "--to", "c")
-    assert "must be a name in C" in fail(1, "export", model, "-o", tmp_path / "2 b.c")
+    assert "must be a name in C" in fail(2, "export", model, "-o", tmp_path / "2 b.c")
 
 
 def test_bench_as_json(monkeypatch):
@@ -359,22 +425,6 @@ def test_warnings_name_columns_and_options(folder, tmp_path):
     assert "`" not in done.stderr
     told = read_json("inspect", tmp_path / "m.safetensors")
     assert told["diagnostics"]["dominant_column"] == "'nanometres'"
-
-
-def read_terminal(command, folder):
-    """What a command writes to a terminal."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(folder)
-        os.execve(sys.executable, command, {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"})
-    written = b""
-    while select.select([terminal], [], [], 60)[0]:
-        try:
-            written += os.read(terminal, 65536)
-        except OSError:
-            break
-    os.close(terminal)
-    return written.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def test_a_terminal_shows_progress(folder, tmp_path):

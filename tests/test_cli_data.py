@@ -3,12 +3,14 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from itertools import product
 
 import numpy as np
 import pandas
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -17,7 +19,10 @@ from typer.testing import CliRunner
 from commands import fail, polyfold, read_json, succeed
 from polyfold import NPPE, PolynomialEmbedding, PolynomialMap
 from polyfold.cli import app
+from polyfold.cli.explore import draw_rows, join_column
 from polyfold.datasets import make_swiss_roll
+from polyfold.io import Batch
+from test_explorer import unpack
 
 NAMES = ["width", "depth, in m", 'the "height"']
 
@@ -147,7 +152,9 @@ def test_batches_do_not_show(folder, expected, tmp_path, monkeypatch):
         arguments = ["transform", folder / "model.safetensors", folder / f"unseen.{given}", "-o", target, *keep]
         shown = CliRunner().invoke(app, list(map(str, arguments)))
         assert shown.exit_code == 0, shown.output
-        np.testing.assert_array_equal(read_coordinates(target)[0], expected)
+        placed, ids = read_coordinates(target)
+        np.testing.assert_array_equal(placed, expected)
+        assert ids is None or ids == [f"{i:05d}" for i in range(200)]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
@@ -215,10 +222,14 @@ def test_missing_values_in_parquet_and_arrays(folder, tmp_path):
 
 BAD_TABLES = {
     "empty.csv": ("", "empty.csv is empty"),
-    "names.csv": ("a,b\n", "has no rows"),
+    "names.csv": ("a,b\n", "has 0 rows, and a map is learned from 2 or more"),
     "text.csv": (
         "a,b\n1,2\n3,red\n",
         "column 'b' holds 'red' in data row 2, which is no number. Leave the column out",
+    ),
+    "comma.csv": (
+        'a,b\n1,2\n3,"1,5"\n',
+        "holds '1,5' in data row 2, which is no number. Numbers are written with a point.",
     ),
     "underscore.csv": ("a,b\n1,2\n3,2020_01\n", "column 'b' holds '2020_01' in data row 2, which is no number"),
     "ragged.csv": ("a,b\n1,2\n3\n", "data row 2 has 1 cells, and the table has 2 columns"),
@@ -248,7 +259,7 @@ def test_bad_tables(name, tmp_path):
 def test_objects_in_arrays_are_not_loaded(tmp_path):
     np.save(tmp_path / "o.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
     np.savez(tmp_path / "o.npz", X=np.array([{}, {}], dtype=object))
-    for name, said in (("o.npy", "Python objects"), ("o.npz", "allow_pickle=False")):
+    for name, said in (("o.npy", "Python objects"), ("o.npz", "is a table of numbers")):
         assert said in fail(3, "fit", tmp_path / name, "-o", tmp_path / "m.safetensors")
 
 
@@ -269,7 +280,7 @@ def test_columns_that_do_not_match(folder, tmp_path):
     frame = make_frame(5, 2).rename(columns={"id": "y0"})
     frame.to_csv(tmp_path / "clash.csv", index=False)
     assert "is named 'y0', as a coordinate is" in fail(
-        3, "transform", model, tmp_path / "clash.csv", "--keep", "y0", "-q"
+        2, "transform", model, tmp_path / "clash.csv", "--keep", "y0", "-q"
     )
 
 
@@ -371,3 +382,83 @@ def test_json_of_fit_is_all_of_it(folder, tmp_path):
     assert told["parameters"]["degree"] == 2
     assert set(told["formulas"]) == {"y0", "y1"}
     assert isinstance(told["warnings"], list)
+
+
+def explore(folder, data, *options, model="model.safetensors"):
+    """The payload of the page that `explore` writes."""
+    page = folder / "page.html"
+    succeed("explore", folder / model, data, "-o", page, "--force", *options)
+    return json.loads(re.search(r'id="payload">(.*?)</script>', page.read_text(encoding="utf-8"))[1])
+
+
+def test_the_page_of_explore(folder, tmp_path):
+    """All columns that the map does not take are there, under their rows' own numbers."""
+    frame = make_frame(200, 1).astype({NAMES[0]: object})
+    frame["n"] = [str(i) if i % 3 else "NA" for i in range(200)]
+    frame["long"] = [str(2**60 + i) for i in range(200)]
+    frame.loc[[0, 7], NAMES[0]] = ""
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    payload = explore(folder, tmp_path / "d.csv", "--drop-missing")
+    kept = [i for i in range(200) if i not in (0, 7)]
+    rows = unpack(payload["rows"])
+    np.testing.assert_array_equal(rows, np.array(kept) + 1)
+    np.testing.assert_array_equal(
+        unpack(payload["values"]).reshape(-1, 3), make_frame(200, 1)[NAMES].to_numpy()[kept]
+    )
+    labels = {label["name"]: label for label in payload["labels"]}
+    assert set(labels) == {"id", "t", "n", "long"}
+    assert [labels["id"]["texts"][code] for code in unpack(labels["id"]["codes"])] == [f"{i:05d}" for i in kept]
+    assert [labels["long"]["texts"][code] for code in unpack(labels["long"]["codes"])] == [
+        str(2**60 + i) for i in kept
+    ]
+    np.testing.assert_array_equal(unpack(labels["n"]["numbers"]), [i if i % 3 else np.nan for i in kept])
+    np.testing.assert_allclose(unpack(labels["t"]["numbers"]), make_frame(200, 1)["t"][kept])
+    payload = explore(folder, tmp_path / "d.csv", "--drop-missing", "--keep", "id", "--max-points", "50")
+    assert [label["name"] for label in payload["labels"]] == ["id"]
+    assert payload["n_points"] == 50
+    rows = unpack(payload["rows"]).astype(int)
+    np.testing.assert_array_equal(
+        unpack(payload["values"]).reshape(-1, 3), make_frame(200, 1)[NAMES].to_numpy()[rows - 1]
+    )
+    label = payload["labels"][0]
+    assert [label["texts"][code] for code in unpack(label["codes"])] == [f"{row - 1:05d}" for row in rows]
+
+
+def test_rows_are_drawn_alike_however_they_are_read():
+    X = np.arange(1000.0)[:, np.newaxis]
+    found = []
+    for size in (1, 7, 300, 1000):
+        batches = [
+            Batch(X[k : k + size], {"a": list(range(k, min(k + size, 1000)))}, k) for k in range(0, 1000, size)
+        ]
+        n_rows, drawn = draw_rows(batches, 60)
+        assert n_rows == 1000
+        values = np.concatenate([batch.values for batch in drawn])[:, 0]
+        np.testing.assert_array_equal(values, np.concatenate([batch.list_positions() for batch in drawn]))
+        np.testing.assert_array_equal(values, [value for batch in drawn for value in batch.kept["a"]])
+        found.append(values)
+    assert all(np.array_equal(values, found[0]) for values in found)
+    assert len(found[0]) == 60
+    assert found[0].mean() == pytest.approx(500, abs=120)  # from everywhere
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([["1", "2.5"], ["", "-3e2"]], [1, 2.5, np.nan, -300]),
+        ([["007", "1"]], ["007", "1"]),
+        ([["0", "0.5", "-0", ".5"]], [0, 0.5, 0, 0.5]),
+        ([["1_000", "1"]], ["1_000", "1"]),
+        ([["12345678901234567", "1"]], ["12345678901234567", "1"]),
+        ([["1", "red"]], ["1", "red"]),
+        ([pa.array([1, None, 3])], [1, np.nan, 3]),
+        ([pa.array([True, None])], [True, None]),
+        ([pa.array([[1], [2, 3]])], [[1], [2, 3]]),
+        ([np.array([1.5, 2.5]), np.array([3.5])], [1.5, 2.5, 3.5]),
+    ],
+)
+def test_columns_of_a_page_are_numbers_where_they_read_as_such(parts, expected):
+    found = join_column(parts)
+    assert len(found) == len(expected)
+    assert all(a == b or (a != a and b != b) for a, b in zip(found, expected, strict=True))
+    assert [type(value) is str for value in found] == [type(value) is str for value in expected]

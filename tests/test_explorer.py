@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from maps import random_map
 from polyfold import NPPE, SNPPE, PolynomialMap
 from polyfold.datasets import make_swiss_roll
-from polyfold.io import match_columns, open_table
+from polyfold.io import CompleteRows, match_columns, open_table
 from runners import NODE, run_script
 
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -119,7 +119,7 @@ def test_of_many_samples_some_are_shown(roll):
     labels = {"row": [f"r{i}" for i in range(300)]}
     first, second = (read_payload(learned.to_html(X, labels=labels, max_points=50)) for _ in range(2))
     assert first == second
-    rows = unpack(first["rows"])
+    rows = unpack(first["rows"]).astype(int)
     assert first["n_points"] == len(set(rows)) == 50
     np.testing.assert_array_equal(unpack(first["values"]).reshape(-1, 3), X[rows - 1])
     label = first["labels"][0]
@@ -129,7 +129,11 @@ def test_of_many_samples_some_are_shown(roll):
 def test_a_page_does_not_outgrow_its_bounds(roll, monkeypatch):
     X, _, learned = roll
     monkeypatch.setattr("polyfold.export.html.MOST_BYTES", 12 * 40)
-    assert read_payload(learned.to_html(X))["n_points"] == 40
+    with pytest.warns(UserWarning, match="shows 40 of 300 samples: more would be larger than 0 MB") as heard:
+        payload = read_payload(learned.to_html(X))
+    assert heard[0].filename == __file__
+    assert payload["n_points"] == 40
+    assert payload["n_samples"] == 300
 
 
 def test_texts_are_inert(roll):
@@ -159,6 +163,12 @@ def test_bad_arguments_are_told(roll):
         learned.to_html(X, image_shape=(1, 3, 1))
     with pytest.raises(ValueError, match="`labels` must have 300 values each, but 'a' has 2"):
         learned.to_html(X, labels={"a": [1, 2]})
+    with pytest.raises(ValueError, match=r"of one dimension, but 'a' has shape \(300, 2\)"):
+        learned.to_html(X, labels={"a": X[:, :2]})
+    with pytest.raises(ValueError, match=r"`row_numbers` must be 300 whole numbers"):
+        learned.to_html(X, row_numbers=np.arange(299))
+    with pytest.raises(ValueError, match=r"`image_shape` must be"):
+        learned.to_html(X, image_shape=(-1, -3))
     with pytest.raises(ValueError, match="`max_points` must be at least 1, got 0"):
         learned.to_html(X, max_points=0)
     with pytest.raises(ValueError, match="X must have shape"):
@@ -166,6 +176,28 @@ def test_bad_arguments_are_told(roll):
     with pytest.raises(ValueError, match="X contains NaN"):
         learned.to_html(np.where(X[3, 1] == X, np.nan, X))
     assert read_payload(learned.to_html(X[:0]))["n_points"] == 0
+
+
+def test_labels_keep_what_they_say(roll):
+    """Ids beyond what a number tells apart, truth values and lists are texts; rows go by the numbers given."""
+    X, _, learned = roll
+    labels = {
+        "id": [2**60 + i for i in range(300)],
+        "array": np.arange(300) + 2**60,
+        "truth": np.arange(300) % 2 == 0,
+        "lists": [[i, i] for i in range(300)],
+        "large": np.linspace(0, 1e300, 300),
+    }
+    payload = read_payload(learned.to_html(X, labels=labels, row_numbers=np.arange(300) * 2 + 10))
+    found = {label["name"]: label for label in payload["labels"]}
+    for name in ("id", "array"):
+        assert [found[name]["texts"][code] for code in unpack(found[name]["codes"])] == [
+            str(2**60 + i) for i in range(300)
+        ]
+    assert found["truth"]["texts"] == ["False", "True"]
+    assert found["lists"]["texts"][0] == "[0, 0]"
+    np.testing.assert_array_equal(unpack(found["large"]["numbers"]), labels["large"])
+    np.testing.assert_array_equal(unpack(payload["rows"]), np.arange(300) * 2 + 10)
 
 
 def test_missing_values_of_labels(roll):
@@ -215,7 +247,7 @@ def test_tables_are_read_as_the_command_line_reads_them(tmp_path):
         found = run_script(learned, text=text)
         (tmp_path / "t.csv").write_text(text)
         table = open_table(tmp_path / "t.csv")
-        batch = next(table.read(match_columns(table, names, 3)[0]))
+        (batch,) = CompleteRows(table, match_columns(table, names, 3)[0])
         np.testing.assert_array_equal(found["rows"], batch.values)
         assert found["numbers"] == [1, 2]
     assert found["note"] == "Ignored id: the map does not take it."
@@ -234,7 +266,10 @@ def test_tables_that_do_not_fit():
     found = run_script(named, text="a,b,c\n1,2,3\n4,,6\n7,x,9\n1,0x10,3\n1,Infinity,3\n10,11,12\n")
     assert found["rows"] == [[1, 2, 3], [10, 11, 12]]
     assert found["numbers"] == [1, 6]
-    assert found["skipped"][0] == {"row": 2, "column": "b"}
+    assert found["skipped"][0] == {"row": 2, "why": "no number in column b"}
     assert len(found["skipped"]) == 4
+    found = run_script(named, text="a,b,c\n1,000,2,3\n4,5\n")
+    assert [each["why"] for each in found["skipped"]] == ["4 cells instead of 3", "2 cells instead of 3"]
+    assert run_script(named, text="a,b,c,a\n1,2,3,4\n")["error"] == "The file has more than one column a."
     assert run_script(unnamed, text="1,2,3\n4,5,6\n")["rows"] == [[1, 2, 3], [4, 5, 6]]
     assert run_script(unnamed, text="p,q,r\n4,5,6\n")["rows"] == [[4, 5, 6]]

@@ -32,7 +32,7 @@ WITH_IMAGES = ["--data", image_sets.FOLDER] if image_sets.FOLDER.name and image_
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    return CliRunner().invoke(app, ["reproduce", "--force", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
@@ -427,6 +427,14 @@ def test_without_image_sets_the_rest_is_run(tmp_path, monkeypatch):
         "**Not judged.** This run has no images of lleface (--data)"
         in (tmp_path / "out" / "claims.md").read_text()
     )
+
+
+def test_an_earlier_report_is_not_overwritten_without_force(tmp_path):
+    (tmp_path / "report.html").write_text("mine")
+    shown = CliRunner().invoke(app, ["reproduce", "--quick", "--out", str(tmp_path)])
+    assert shown.exit_code == 4
+    assert "report.html exists. Pass --force to replace it." in shown.output
+    assert (tmp_path / "report.html").read_text() == "mine"
 
 
 def test_bad_arguments_are_told_before_the_work(tmp_path, monkeypatch):

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from polyfold.cli.options import Json
-from polyfold.cli.terminal import MISUSED, CommandError, say
+from polyfold.cli.options import Force, Json
+from polyfold.cli.terminal import MISUSED, CommandError, check_folder, say
 
 
 def bench(
@@ -23,6 +23,7 @@ def bench(
         typer.Option(help="A folder for bench.csv, bench.md and bench.png.", file_okay=False, show_default=False),
     ] = None,
     json: Json = False,
+    force: Force = False,
 ) -> None:
     """Measure speed and memory, each as a ratio to a peer or a physical limit in the same run.
 
@@ -37,6 +38,8 @@ def bench(
     names = list(only or SUITES)
     if unknown := [name for name in names if name not in SUITES]:
         raise CommandError(f"There is no suite {unknown[0]!r}. The suites are {', '.join(SUITES)}.", MISUSED)
+    if out is not None:
+        check_folder(out, ("bench.csv", "bench.md", "bench.png"), force=force)
     figures: list[Figure] = []
     curves: list[Curve] = []
     settings = Bench(repeats, quick, say)

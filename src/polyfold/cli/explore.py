@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyfold._table import make_printable
 from polyfold.cli.options import (
     Array,
     Data,
@@ -24,11 +26,14 @@ from polyfold.cli.options import (
     parse_size,
     read_image_shape,
 )
-from polyfold.cli.terminal import check_output, say, show_size, write_output
+from polyfold.cli.terminal import check_output, name_options, say, show_size, warn, write_output
 
 if TYPE_CHECKING:
     from polyfold import PolynomialMap
-    from polyfold.io import Table
+    from polyfold.io import Batch
+
+#: What reads as a number in text: no zero before other digits, no more of them than a number keeps.
+NUMBER = re.compile(r"[+-]?(?=\.?\d)(0|[1-9]\d{0,14})?(\.\d*)?([eE][+-]?\d{1,3})?")
 
 #: Columns beside the map's that a page shows, unless some are named.
 MOST_LABELS = 20
@@ -66,7 +71,7 @@ def explore(
     """
     from polyfold.io import CompleteRows, DataError, match_columns
 
-    target = check_output(output, force=force)
+    target = check_output(output, force=force, inputs=[model, data])
     learned = load_model(model)
     table = open_data(data, delimiter, no_header, array, size, grey, learned)
     labels = list(dict.fromkeys(keep)) if keep else None
@@ -74,49 +79,89 @@ def explore(
     if labels is None:
         labels = [*table.labels, *others][:MOST_LABELS]
     complete = CompleteRows(table, positions, labels, drop_missing=drop_missing)
-    batches = list(complete)
+    n_rows, batches = draw_rows(complete, max_points)
     if complete.n_incomplete:
         say(complete.tell_dropped())
-    if not sum(map(len, batches)):
+    if not n_rows:
         raise DataError(f"{table.source} has no rows to show.")
+    if n_rows > max_points:
+        say(f"Shows {max_points:,} of {n_rows:,} rows: --max-points sets how many.")
     shape = image_shape or table.image_shape or read_image_shape(learned)
-    page = make_page(learned, table, batches, labels, shape, title or Path(data).name, max_points)
+    page = make_page(learned, batches, labels, shape, title or make_printable(Path(data).name))
     write_output(target, page)
     if target is not None:
         say(f"Wrote {target} ({show_size(len(page))}). Open it in a browser; it needs no network.")
 
 
+def draw_rows(batches: Iterable[Batch], most: int) -> tuple[int, list[Batch]]:
+    """Return how many rows there are, and all or as many as wanted, drawn by chance but the same each time.
+
+    Each row draws a number, and those with the smallest are kept: no more than twice as many as wanted at a time.
+    """
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    kept: list[Batch] = []
+    draws: list[Any] = []
+    n_rows = n_kept = 0
+
+    def cut() -> None:
+        limit = np.partition(np.concatenate(draws), most - 1)[most - 1]
+        for k, draw in enumerate(draws):
+            chosen = np.flatnonzero(draw <= limit)
+            kept[k], draws[k] = kept[k].take(chosen), draw[chosen]
+
+    for batch in batches:
+        kept.append(batch)
+        draws.append(random.random(len(batch)))
+        n_rows, n_kept = n_rows + len(batch), n_kept + len(batch)
+        if n_kept > 2 * most:
+            cut()
+            n_kept = most
+    if n_kept > most:
+        cut()
+    return n_rows, kept
+
+
 def make_page(
     learned: PolynomialMap,
-    table: Table,
-    batches: Sequence[Any],
+    batches: Sequence[Batch],
     labels: Sequence[str],
     shape: Sequence[int] | None,
     title: str,
-    max_points: int,
 ) -> bytes:
     """Return the page of rows that have been read."""
     import numpy as np
 
     samples = np.concatenate([batch.values for batch in batches])
     columns = {name: join_column([batch.kept[name] for batch in batches]) for name in labels}
-    page = learned.to_html(samples, labels=columns, image_shape=shape, title=title, max_points=max_points)
-    n_shown = min(max_points, len(samples))
-    if n_shown < len(samples):
-        say(f"Shows {n_shown:,} of {len(samples):,} rows: --max-points sets how many.")
+    numbers = np.concatenate([batch.list_positions() for batch in batches]) + 1
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        page = learned.to_html(
+            samples, labels=columns, image_shape=shape, row_numbers=numbers, title=title, max_points=len(samples)
+        )
+    for each in heard:
+        warn(name_options(str(each.message)))
     return page.encode()
 
 
 def join_column(parts: Sequence[Any]) -> Any:
-    """Return a column that was carried along, as numbers where all of it reads as such."""
-    import numpy as np
+    """Return a column that was carried along: as numbers where all that is not missing reads so, else as texts.
 
+    An id such as 0042 is no number, nor is one with more digits than a number keeps.
+    """
+    from polyfold.io.delimited import MISSING
     from polyfold.io.writing import make_texts
 
     values = [value for part in parts for value in make_texts(part)]
-    if any(isinstance(value, str) and re.match(r"\s*[+-]?0\d", value) for value in values):
-        return values  # an id such as 0042 is no number
-    try:
-        return np.array([np.nan if value in (None, "") else value for value in values], dtype=np.float64)
-    except (TypeError, ValueError):
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    if len(texts) + values.count(None) < len(values):  # not of text: what the file says they are
+        if all(
+            value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values
+        ):
+            return [float("nan") if value is None else value for value in values]
         return values
+    if not all(text in MISSING or NUMBER.fullmatch(text) for text in texts):
+        return values
+    return [float("nan") if value is None or value.strip() in MISSING else float(value) for value in values]

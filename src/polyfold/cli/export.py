@@ -61,7 +61,7 @@ def export(
     language = to or ENDINGS.get(Path(output).suffix.lower())
     if language is None:
         raise CommandError("Name the language: --to onnx, sql, c, json or latex.", MISUSED)
-    target = check_output(output, force=force)
+    target = check_output(output, force=force, inputs=[model])
     learned = load_model(model)
     contents: dict[Path | None, bytes]
     if language == "c":

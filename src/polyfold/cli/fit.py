@@ -30,6 +30,7 @@ from polyfold.cli.terminal import (
     MISUSED,
     CommandError,
     check_output,
+    count,
     explain_writing,
     name_options,
     say,
@@ -192,7 +193,7 @@ def fit(
             given[name] = read_amount(f"--{name.replace('_', '-')}", given[name])
     if output == "-":
         raise CommandError("A map is not written to standard output. Name a file: -o model.safetensors", MISUSED)
-    target = check_output(output, force=force)
+    target = check_output(output, force=force, inputs=[data])
     assert target is not None
     table = open_data(data, delimiter, no_header, array, size, grey)
     samples, names = read_samples(table, columns or (), exclude or (), keep or (), drop_missing)
@@ -258,8 +259,9 @@ def read_samples(
     if complete.n_incomplete:
         say(complete.tell_dropped())
     n_rows = sum(map(len, batches))
-    if not n_rows:
-        raise DataError(f"{table.source} has no rows{' that miss no value' if drop_missing else ''}.")
+    if n_rows < 2:
+        which = " that miss no value" if drop_missing else ""
+        raise DataError(f"{table.source} has {count(n_rows, 'row')}{which}, and a map is learned from 2 or more.")
     whole = getattr(table, "take_whole", None)
     if whole is not None and n_rows == table.n_rows:
         return whole(), names  # mapped into memory, not copied
@@ -299,7 +301,7 @@ def report_fit(
         typer.echo(json_module.dumps(facts | describe_map(learned), indent=2, ensure_ascii=False))
         return
     n_samples = learned.training["diagnostics"]["n_samples"] if learned.training else 0
-    title = f"Learned from {n_samples:,} rows of {source} in {seconds:.1f} s"
+    title = f"Learned from {count(n_samples, 'row')} of {source} in {seconds:.1f} s"
     show_map(learned, title, sections=("map", "coordinates"))
     for message in trouble:
         warn(message)

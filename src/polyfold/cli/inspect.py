@@ -15,7 +15,7 @@ import typer
 from polyfold._record import thaw
 from polyfold._table import make_printable
 from polyfold.cli.options import Json, Model, load_model, read_image_shape
-from polyfold.cli.terminal import show_size
+from polyfold.cli.terminal import count, show_size
 
 if TYPE_CHECKING:
     from polyfold import PolynomialMap
@@ -132,8 +132,8 @@ def describe_shape(learned: PolynomialMap) -> list[tuple[str, str]]:
     back = "learned too" if learned.decoder else "not learned: --fit-inverse-transform"
     names = ", ".join(learned.coordinate_names[:8])
     return [
-        ("takes", f"{learned.n_inputs:,} columns{pixels}{through}"),
-        ("gives", f"{learned.n_outputs:,} coordinates: {names}{', …' if learned.n_outputs > 8 else ''}"),
+        ("takes", f"{count(learned.n_inputs, 'column')}{pixels}{through}"),
+        ("gives", f"{count(learned.n_outputs, 'coordinate')}: {names}{', …' if learned.n_outputs > 8 else ''}"),
         ("polynomial", f"degree {learned.degree}, {basis}: {learned.n_features:,}"),
         ("way back", back),
     ]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyfold.cli.terminal import MISUSED, CommandError
+
 if TYPE_CHECKING:
     from polyfold import PolynomialMap
     from polyfold.io import Table
@@ -24,7 +26,10 @@ Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the output w
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.")]
 Keep = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Carry a column along untouched, such as an id; repeat for more."),
+    typer.Option(
+        metavar="NAME",
+        help="Carry a column along untouched, such as an id (of images: file, folder); repeat for more.",
+    ),
 ]
 DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows that miss a value.")]
 
@@ -75,6 +80,8 @@ def load_model(path: str) -> PolynomialMap:
     """Load a map."""
     from polyfold import PolynomialMap
 
+    if path == "-":
+        raise CommandError("A map is read from a file, not from standard input.", MISUSED)
     return PolynomialMap.load(path)
 
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from polyfold.cli.terminal import MISUSED, STOPPED, UNWRITABLE, CommandError, say
+from polyfold.cli.options import Force
+from polyfold.cli.terminal import MISUSED, STOPPED, UNWRITABLE, CommandError, check_folder, say
 
 
 def reproduce(
@@ -30,6 +31,7 @@ def reproduce(
         list[str] | None,
         typer.Option(help="An experiment to run; repeat for more. All by default.", show_default=False),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Run the paper's experiments, write a report, and judge the paper's claims by what came out.
 
@@ -50,6 +52,7 @@ def reproduce(
         raise CommandError('polyfold reproduce draws with matplotlib: pip install "polyfold[plot]"')
     if unknown := [name for name in only or [] if name not in EXPERIMENTS]:
         raise CommandError(f"There is no experiment {unknown[0]!r}. They are {', '.join(EXPERIMENTS)}.", MISUSED)
+    check_folder(out, ("report.html", "claims.md"), force=force)
     plan = Plan(quick=quick, seed=seed, data=data, progress=sys.stderr.isatty())
     try:
         run_experiments(plan, out, only or EXPERIMENTS, say)

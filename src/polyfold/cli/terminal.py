@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,6 +22,13 @@ FAILED, MISUSED, UNUSABLE, UNWRITABLE, STOPPED = 1, 2, 3, 4, 130
 EXIT_CODES = (
     "Exit codes: 0 done; 1 failed; 2 wrong use of the command; 3 data or model cannot be used; 4 output exists or "
     "cannot be written; 130 stopped."
+)
+
+
+#: Parameters of the library that are options of the same name.
+PARAMETERS = (
+    "n_components|graph|n_neighbors|degree|basis|constraint|alpha|reduce|center|coordinates|neighbors|"
+    "fit_inverse_transform|n_jobs|random_state|verbose|image_shape|max_points|largest|name|table|dtype"
 )
 
 
@@ -49,7 +56,7 @@ def warn(message: str) -> None:
 
 def name_options(message: str) -> str:
     """Write parameters in a message of the library as the options that set them."""
-    return re.sub(r"`([a-z_]+)`", lambda found: "--" + found[1].replace("_", "-"), message)
+    return re.sub(rf"`({PARAMETERS})`", lambda found: "--" + found[1].replace("_", "-"), message)
 
 
 class Commands(TyperGroup):
@@ -97,13 +104,15 @@ def _is_for_typer(error: Exception) -> bool:
 
 def _explain(error: Exception) -> tuple[str, int]:
     from polyfold._errors import ModelFormatError
-    from polyfold.io import DataError
+    from polyfold.io import DataError, OutputKindError
 
     text = " ".join(str(error).split())  # one error is one line, however long
     if isinstance(error, CommandError):
         return text, error.code
     if isinstance(error, (DataError, ModelFormatError)):
         return text, UNUSABLE
+    if isinstance(error, OutputKindError):
+        return text, MISUSED
     if isinstance(error, OSError):
         if error.filename is None:
             return text, UNUSABLE if isinstance(error, FileNotFoundError) else FAILED
@@ -113,15 +122,18 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return f"There is not enough memory. {text}", FAILED
     if isinstance(error, (ValueError, TypeError, ImportError)):
-        return name_options(text), FAILED
+        # A message that begins with a parameter is about what was given for it.
+        return name_options(text), MISUSED if re.match(rf"`({PARAMETERS})`", text) else FAILED
     return f"{type(error).__name__}: {text} (run again with --debug, and report what it shows)", FAILED
 
 
-def check_output(path: str, *, force: bool) -> Path | None:
-    """Check before any work that an output can be written; None is standard output."""
+def check_output(path: str, *, force: bool, inputs: Sequence[str] = ()) -> Path | None:
+    """Check before any work that an output can be written, and is none of the inputs; None is standard output."""
     if path == "-":
         return None
     target = Path(path)
+    if target.exists() and any(Path(each).exists() and target.samefile(each) for each in inputs):
+        raise CommandError(f"{path} is what is read. Write to another file.", MISUSED)
     if target.is_dir():
         raise CommandError(f"{path} is a folder. Name a file in it.", UNWRITABLE)
     if target.exists() and not target.is_file():
@@ -133,14 +145,28 @@ def check_output(path: str, *, force: bool) -> Path | None:
     return target
 
 
+def check_folder(folder: Path, names: Sequence[str], *, force: bool) -> None:
+    """Check before any work that a folder does not hold what will be written to it."""
+    for name in names:
+        if (folder / name).exists() and not force:
+            raise CommandError(f"{folder / name} exists. Pass --force to replace it.", UNWRITABLE)
+
+
 @contextmanager
 def open_output(target: Path | None) -> Iterator[BinaryIO]:
     """Open a file that is written whole or not at all, or standard output."""
     from polyfold._files import open_whole
 
     if target is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        try:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.filename is not None:
+                raise  # of another file
+            raise CommandError(f"Standard output could not be written: {error.strerror}", UNWRITABLE) from error
         return
     with explain_writing(target), open_whole(target) as file:
         yield file
@@ -163,6 +189,11 @@ def write_output(target: Path | None, content: bytes) -> None:
     """Write a whole file, or to standard output."""
     with open_output(target) as file:
         file.write(content)
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def show_size(n_bytes: float) -> str:

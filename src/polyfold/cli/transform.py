@@ -23,7 +23,7 @@ from polyfold.cli.options import (
     load_model,
     open_data,
 )
-from polyfold.cli.terminal import check_output, open_output, say
+from polyfold.cli.terminal import UNUSABLE, CommandError, check_output, count, open_output, say
 
 if TYPE_CHECKING:
     from polyfold import PolynomialMap
@@ -64,8 +64,10 @@ def transform(
     from polyfold.io import CompleteRows, list_names, match_columns
     from polyfold.io.writing import make_writer
 
-    target = check_output(output, force=force)
+    target = check_output(output, force=force, inputs=[model, data])
     learned = load_model(model)
+    if extrapolation and learned.domain is None:
+        raise CommandError(f"{model} does not hold what its samples covered: leave --extrapolation out.", UNUSABLE)
     table = open_data(data, delimiter, no_header, array, size, grey, learned)
     kept = list(dict.fromkeys(keep or ()))
     positions, ignored = match_columns(table, learned.columns, learned.n_inputs, kept)
@@ -87,7 +89,8 @@ def transform(
     if not quiet:
         outside = f", {n_outside:,} of them outside of what was learned" if extrapolation else ""
         where = "" if target is None else f" Wrote {target}."
-        say(f"Placed {n_placed:,} rows in {seconds:.1f} s, {n_placed / seconds:,.0f} rows/s{outside}.{where}")
+        speed = f"{n_placed / seconds:,.0f} rows/s"
+        say(f"Placed {count(n_placed, 'row')} in {seconds:.1f} s, {speed}{outside}.{where}")
 
 
 def place_batch(learned: PolynomialMap, batch: Batch, extrapolation: bool) -> Any:

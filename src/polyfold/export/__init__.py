@@ -142,6 +142,7 @@ class ExportMethods:
         *,
         labels: Mapping[str, Any] | None = None,
         image_shape: Sequence[int] | None = None,
+        row_numbers: Any = None,
         title: str | None = None,
         max_points: int = 100_000,
     ) -> str:
@@ -158,6 +159,8 @@ class ExportMethods:
             Further columns, to colour points by and to read: numbers or texts.
         image_shape : sequence of int, default=None
             Where the columns are pixels: (height, width), or (height, width, 3) for colours.
+        row_numbers : array-like of shape (n_samples,), default=None
+            Whole numbers that the samples go by; 1 to n_samples by default.
         title : str, default=None
         max_points : int, default=100_000
             Of more samples, as many are drawn by chance, the same ones each time.
@@ -177,4 +180,5 @@ class ExportMethods:
         True
         """
         samples = None if X is None else cast("PolynomialMap", self)._check_samples(X)
-        return cast("str", load_exporter("html").write_html(self, samples, labels, image_shape, title, max_points))
+        write = load_exporter("html").write_html
+        return cast("str", write(self, samples, labels, image_shape, row_numbers, title, max_points))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,11 @@ EXACT_NUMBERS = 2_000_000
 #: A column of whole numbers with so few different ones tells kinds apart.
 MOST_KINDS = 12
 
+#: Whole numbers beyond this are not told apart by float64: they are ids, not amounts.
+MOST_EXACT = 2**53
+
+NUMBERS = (int, float, np.integer, np.floating)
+
 #: What a page may do: run its own script, and nothing else; in particular ask nobody for anything.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src blob: data:; "
@@ -43,14 +49,16 @@ def write_html(
     X: Any,
     labels: Mapping[str, Any] | None,
     image_shape: Sequence[int] | None,
+    row_numbers: Any,
     title: str | None,
     max_points: int,
 ) -> str:
     """Return the page of a map."""
-    if image_shape is not None and (len(image_shape) not in (2, 3) or prod(image_shape) != learned.n_inputs):
+    is_shape = image_shape is None or (len(image_shape) in (2, 3) and min(image_shape) > 0)
+    if not is_shape or (image_shape is not None and prod(image_shape) != learned.n_inputs):
         raise ValueError(
             f"`image_shape` must be (height, width) or (height, width, 3), {learned.n_inputs} values in all, got "
-            f"{tuple(image_shape)}."
+            f"{tuple(image_shape or ())}."
         )
     if len(image_shape or ()) == 3 and image_shape[2] != 3:  # type: ignore[index]
         raise ValueError(f"`image_shape` of colours must end in 3, got {tuple(image_shape or ())}.")
@@ -61,10 +69,11 @@ def write_html(
         "order": rank_columns(learned, X),
         "image": None if image_shape is None else _describe_images(learned, image_shape, X),
         "n_points": 0,
+        "n_samples": 0 if X is None else X.shape[0],
         "labels": [],
     }
     if X is not None and X.shape[0]:
-        payload |= pack_points(learned, X, labels or {}, max_points)
+        payload |= pack_points(learned, X, labels or {}, row_numbers, max_points)
     page = files("polyfold.export") / "page"
     style = (page / "style.css").read_text(encoding="utf-8")
     parts = [(page / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
@@ -109,19 +118,32 @@ def _describe_images(learned: PolynomialMap, shape: Sequence[int], X: Any) -> di
     return {"shape": [int(length) for length in shape], "white": white}
 
 
-def pack_points(learned: PolynomialMap, X: Any, labels: Mapping[str, Any], max_points: int) -> dict[str, Any]:
+def pack_points(
+    learned: PolynomialMap, X: Any, labels: Mapping[str, Any], row_numbers: Any, max_points: int
+) -> dict[str, Any]:
     """Return what a page holds of samples: coordinates, scores, values and labels."""
     n_samples = X.shape[0]
+    numbers = np.arange(1, n_samples + 1) if row_numbers is None else np.asarray(row_numbers)
+    if numbers.shape != (n_samples,) or numbers.dtype.kind not in "ui" or numbers.min() < 0:
+        raise ValueError(
+            f"`row_numbers` must be {n_samples} whole numbers, got an array of shape {numbers.shape}."
+        )
     for name, column in labels.items():
         if len(column) != n_samples:
             raise ValueError(f"`labels` must have {n_samples} values each, but {name!r} has {len(column)}.")
     rows = choose_rows(X, max_points)
+    if len(rows) < min(n_samples, max_points):
+        warnings.warn(
+            f"The page shows {len(rows):,} of {n_samples:,} samples: more would be larger than "
+            f"{MOST_BYTES / 1e6:.0f} MB. Use `max_points` to choose fewer, or samples of fewer columns.",
+            stacklevel=4,
+        )
     values = X[rows]
     values = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
     placed = np.asarray(learned.transform(values), dtype=np.float64)
     return {
         "n_points": len(rows),
-        "rows": _pack(rows + 1, "uint32"),
+        "rows": _pack(numbers[rows], "float64"),
         "coordinates": _pack(placed, "float64" if placed.size <= EXACT_NUMBERS else "float32"),
         "scores": None if learned.domain is None else _pack(learned.extrapolation(values), "float32"),
         "values": _pack(values, _choose_type(values)),
@@ -154,15 +176,21 @@ def _pack(values: Any, kind: str) -> dict[str, str]:
 
 def _pack_label(name: str, column: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
     """Return a column as numbers or, where it tells kinds apart, as texts and which of them each sample has."""
-    values = np.asarray(column)[rows]
-    if values.dtype.kind in "uif":
-        numbers = values.astype(np.float64)
+    values = column if isinstance(column, (list, tuple)) else np.asarray(column)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"`labels` must be of one dimension, but {name!r} has shape {values.shape}.")
+    chosen = [values[row] for row in rows.tolist()]
+    if all(isinstance(value, NUMBERS) and not isinstance(value, (bool, np.bool_)) for value in chosen):
+        numbers = np.array(chosen, dtype=np.float64)
+        is_exact = not np.any(np.abs(numbers) > MOST_EXACT) or isinstance(chosen[0], (float, np.floating))
         kinds = np.unique(numbers)
-        if not (len(kinds) <= MOST_KINDS and np.isfinite(kinds).all() and (kinds == np.round(kinds)).all()):
+        is_scale = len(kinds) > MOST_KINDS or not np.isfinite(kinds).all() or (kinds != np.round(kinds)).any()
+        if is_exact and is_scale:
             return {"name": str(name), "numbers": _pack(numbers, "float64")}
-        texts = [f"{kind:.0f}" for kind in kinds]
-        return {"name": str(name), "texts": texts, "codes": _pack(np.searchsorted(kinds, numbers), "uint32")}
-    words = ["" if value is None else str(value) for value in values.tolist()]
+        if is_exact:
+            codes = _pack(np.searchsorted(kinds, numbers), "uint32")
+            return {"name": str(name), "texts": [f"{kind:.0f}" for kind in kinds], "codes": codes}
+    words = ["" if value is None else str(value) for value in chosen]
     found = sorted(set(words))
-    codes = {word: code for code, word in enumerate(found)}
-    return {"name": str(name), "texts": found, "codes": _pack([codes[word] for word in words], "uint32")}
+    places = {word: code for code, word in enumerate(found)}
+    return {"name": str(name), "texts": found, "codes": _pack([places[word] for word in words], "uint32")}

@@ -7,12 +7,13 @@ from typing import Any, cast
 
 from polyfold._extras import import_needing
 from polyfold.io.columns import check_kept, choose_columns, match_columns
-from polyfold.io.table import Batch, CompleteRows, DataError, Table, TextError, list_names
+from polyfold.io.table import Batch, CompleteRows, DataError, OutputKindError, Table, TextError, list_names
 
 __all__ = [
     "Batch",
     "CompleteRows",
     "DataError",
+    "OutputKindError",
     "Table",
     "TextError",
     "check_kept",
@@ -75,15 +76,15 @@ def open_table(
 
     Examples
     --------
-    >>> import numpy as np, tempfile
+    >>> import tempfile
     >>> from pathlib import Path
-    >>> from polyfold.io import open_table
+    >>> from polyfold.io import CompleteRows, open_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "numbers.csv"
     ...     _ = path.write_text("a,b\n1,2\n3,4\n")
     ...     table = open_table(path)
-    ...     print(table.names, next(table.read([1, 0])).values.tolist())
-    ('a', 'b') [[2.0, 1.0], [4.0, 3.0]]
+    ...     print(table.names, [batch.values.tolist() for batch in CompleteRows(table, [1, 0])])
+    ('a', 'b') [[[2.0, 1.0], [4.0, 3.0]]]
     """
     return cast("Table", _open(path, delimiter, has_header, array, size, grey))
 

@@ -65,7 +65,8 @@ def open_npy(path: Path) -> ArrayTable:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError, BadZipFile) as error:
-        raise DataError(f"{source} is not a readable .npy file: {error}") from error
+        why = "it is of another kind, or holds objects of Python" if "pickle" in str(error) else error
+        raise DataError(f"{source} is not a readable .npy file: {why}.") from error
     if not isinstance(array, np.ndarray):
         array.close()
         raise DataError(f"{source} is an .npz file by its content. Give it that ending.")

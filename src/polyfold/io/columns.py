@@ -22,7 +22,8 @@ def choose_columns(
     for name in (*columns, *exclude):
         _check_name(table, name, table.names)
     left_out = {*exclude, *keep}
-    chosen = [name for name in dict.fromkeys(columns or table.names) if name not in left_out]
+    # A column without a name is what a comma at the end of each line makes, or an index that nobody named.
+    chosen = [name for name in dict.fromkeys(columns or filter(None, table.names)) if name not in left_out]
     if not chosen:
         raise DataError(f"No column of {table.source} is left to learn from.")
     return _locate(table, chosen)

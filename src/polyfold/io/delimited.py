@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,9 @@ LONGEST_LINE = 20_000_000
 
 #: Characters of a batch at most, about, of which so many rows are read at a time.
 BATCH_CHARACTERS, STEP_ROWS = 16_000_000, 64
+
+#: How some write numbers, and what they are told.
+DECIMAL_COMMA, POINT = re.compile(r"[+-]?\d[\d.]*,\d+"), " Numbers are written with a point."
 
 #: Characters of the longest piece of a cell that a message shows.
 SHOWN_CELL = 40
@@ -76,8 +80,16 @@ class DelimitedTable(Table):
         self._raw: Any = sys.stdin.buffer if path is None else path.open("rb")
         csv.field_size_limit(LONGEST_CELL)
         self._lines = Lines(self._unpack())
-        reader = csv.reader(self._lines, delimiter=delimiter, strict=True)
-        self._rows = self._close_after(filter(None, reader))
+        reader: Iterator[list[str]] = csv.reader(self._lines, delimiter=delimiter, strict=True)
+        # Empty lines, and lines of spaces, are no rows.
+        self._rows: Iterator[list[str]] = filter(lambda row: len(row) > 1 or (row and row[0].strip()), reader)
+        try:
+            self._read_header(has_header)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read_header(self, has_header: bool) -> None:
         with self._explain():
             first = next(self._rows, None)
         if first is None:
@@ -89,17 +101,14 @@ class DelimitedTable(Table):
         else:
             self._rows = chain([first], self._rows)
 
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+
     def _unpack(self) -> TextIO:
         packed = self._raw.peek(2)[:2] == b"\x1f\x8b"
         content = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
         return io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
-
-    def _close_after(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
-        raw = self._raw
-        try:
-            yield from rows
-        finally:
-            raw.close()
 
     @contextmanager
     def _explain(self) -> Iterator[None]:
@@ -108,8 +117,8 @@ class DelimitedTable(Table):
             yield
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{self.source} is not text in UTF-8 (byte {error.object[error.start]:#04x}). Save it as UTF-8; "
-                "if it is of another kind, give it the ending of that."
+                f"{self.source} is not text in UTF-8 (byte {error.object[error.start]:#04x}). Convert it, as "
+                "with iconv -f LATIN1 -t UTF-8; if it is of another kind, give it the ending of that."
             ) from error
         except csv.Error as error:
             raise DataError(f"{self.source} is not a table of text: {error}.") from error
@@ -196,7 +205,7 @@ class DelimitedTable(Table):
                     name = self.name_column(columns[c])
                     raise TextError(
                         f"{self.source}: column {name} holds {shown!r} in data row {start + k + 1:,}, which is no "
-                        "number.",
+                        f"number.{POINT if DECIMAL_COMMA.fullmatch(text) else ''}",
                         None if self.names is None else name,
                     ) from None
         return values

@@ -72,20 +72,17 @@ class ImageTable(Table):
 
     @staticmethod
     def _is_grey(image: Any) -> bool:
-        return image.mode in ("1", "L", "LA", "I", "F") or str(image.mode).startswith("I;16")
+        return image.mode in ("1", "L", "LA") or str(image.mode).startswith("I")
 
     def _load(self, path: Path) -> NDArray[Any]:
         image = self._open(path)
         if self._grey and not self._is_certain and not self._is_grey(image):
             raise DataError(
-                f"{path.name} has colours, and {self._paths[0].name} has none. Drop them with --grey, or pass --colour."
+                f"{path.name} has colours, and {self._paths[0].name} has none: pass --grey, which drops them, or "
+                "--colour."
             )
-        is_deep = image.mode in ("I", "F") or str(image.mode).startswith("I;16")
-        if is_deep and not self._grey:
-            raise DataError(
-                f"{path.name} has more than 256 levels of grey, which are not kept in colour: pass --grey."
-            )
-        image = image.convert("F") if is_deep else image.convert("L" if self._grey else "RGB")
+        image = _flatten(image)
+        image = image.convert("L" if self._grey else "RGB")
         if self._size is not None:
             image = image.resize(self._size[::-1], Image.Resampling.BOX)  # as the page does it
         return np.asarray(image)
@@ -103,3 +100,13 @@ class ImageTable(Table):
     def read_share(self) -> float | None:
         """Return how many of the images have been read."""
         return self._done / len(self._paths)
+
+
+def _flatten(image: Any) -> Any:
+    """Return an image of 256 levels, on white where it lets something through: as a browser has it."""
+    if image.mode.startswith("I"):  # 16 bits
+        return Image.fromarray(np.round(np.asarray(image, dtype=np.float64) / 257).astype(np.uint8))
+    if image.has_transparency_data:
+        ground = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(ground, image.convert("RGBA")).convert("RGB")
+    return image

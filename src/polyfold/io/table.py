@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,10 @@ SHOWN_NAMES = 8
 
 class DataError(ValueError):
     """Data that cannot be used: a file that is damaged or of another kind, columns or values that do not fit."""
+
+
+class OutputKindError(ValueError):
+    """An output that cannot be written as its name says."""
 
 
 class TextError(DataError):
@@ -100,6 +105,10 @@ class Table(ABC):
     def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
         """Read the rows, batch by batch: the columns at some positions, and others to be carried along."""
 
+    def close(self) -> None:
+        """Close what is open."""
+        return
+
     def read_share(self) -> float | None:
         """Return how much of the table has been read, from 0 to 1, where that is known."""
         return None
@@ -140,6 +149,10 @@ class CompleteRows:
         self.n_incomplete = 0
 
     def __iter__(self) -> Iterator[Batch]:
+        with closing(self._table):
+            yield from self._read()
+
+    def _read(self) -> Iterator[Batch]:
         missing = np.zeros(len(self._columns), dtype=np.int64)
         for batch in self._table.read(self._columns, self._keep):
             holes = _find_missing(self._table, batch, self._columns)

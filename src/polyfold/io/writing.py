@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold.io import DELIMITERS, load_format, read_ending
-from polyfold.io.table import DataError
+from polyfold.io.table import OutputKindError
 
 #: Rows of a batch that become texts at a time.
 TEXT_ROWS = 50_000
@@ -50,7 +50,7 @@ class Writer(ABC):
 def make_writer(path: Path | None, file: BinaryIO, keep: Sequence[str], names: Sequence[str]) -> Writer:
     """Return what writes the kind of file that the name's ending says; None is text for standard output."""
     if twice := sorted({*keep} & {*names}):
-        raise DataError(
+        raise OutputKindError(
             f"A column that is kept is named {twice[0]!r}, as a coordinate is. Rename it in the data, or do not "
             "keep it."
         )
@@ -62,10 +62,10 @@ def make_writer(path: Path | None, file: BinaryIO, keep: Sequence[str], names: S
         return cast("Writer", load_format("parquet_writing").ParquetWriter(file, keep, names))
     if ending == ".npy" and not is_packed:
         if keep:
-            raise DataError("An .npy file holds coordinates only: to keep columns, write .csv or .parquet.")
+            raise OutputKindError("An .npy file holds coordinates only: to keep columns, write .csv or .parquet.")
         return ArrayWriter(file, len(names))
     assert path is not None
-    raise DataError(
+    raise OutputKindError(
         f"What {path.name} shall hold cannot be told from its name: end it in .csv, .tsv (also .gz), .parquet or "
         ".npy, or write to '-', standard output."
     )

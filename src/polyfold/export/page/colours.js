@@ -54,9 +54,13 @@ function colourPoints(column, n) {
     return { colours, legend: { kinds } };
   }
   const [low, high] = findLimits(column.values);
+  const legend = { low, high, isBelow: false, isAbove: false, isMissing: false };
   for (let i = 0; i < n; i++) {
     const value = column.values[i];
     set(i, Number.isFinite(value) ? blend(SCALE, (value - low) / (high - low || 1)) : MISSING_COLOUR);
+    legend.isBelow ||= value < low;
+    legend.isAbove ||= value > high;
+    legend.isMissing ||= !Number.isFinite(value);
   }
-  return { colours, legend: { low, high } };
+  return { colours, legend };
 }

@@ -44,12 +44,12 @@ async function loadData(payload) {
     const [, width, channels = 1] = payload.image.shape;
     map.columns = map.columns.map((_, j) => {
       const pixel = Math.floor(j / channels), colour = channels === 3 ? ` ${"RGB"[j % 3]}` : "";
-      return `row ${Math.floor(pixel / width) + 1}, column ${(pixel % width) + 1}${colour}`;
+      return `r${Math.floor(pixel / width) + 1} c${(pixel % width) + 1}${colour}`;
     });
   }
   const columns = map.coordinates.map((name, c) => ({ name, values: takeColumn(coordinates, map.nOutputs, c) }));
   if (payload.scores) labels.push({ name: "extrapolation", values: await unpack(payload.scores) });
-  return { map, n, columns, values, labels, image: payload.image, order: payload.order, rows: n ? await unpack(payload.rows) : [] };
+  return { map, n, columns, values, labels, image: payload.image, order: payload.order, nSamples: payload.n_samples, rows: n ? await unpack(payload.rows) : [] };
 }
 
 // What a label column says of a point.

@@ -52,6 +52,8 @@ function readSamples(text, map) {
   const cells = parseDelimited(text, guessDelimiter(text));
   if (!cells.length) throw new Error("The file is empty.");
   const header = cells[0].map((name) => name.trim());
+  const twice = map.columns.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  if (twice !== undefined) throw new Error(`The file has more than one column ${twice}.`);
   const namesAreNumbers = header.every((name) => Number.isFinite(readNumber(name)));
   let positions, note = "", first = 1;
   if (map.columns.every((name) => header.includes(name))) {
@@ -67,9 +69,10 @@ function readSamples(text, map) {
   } else throw new Error(`The file has ${header.length} columns, and the map takes ${map.nInputs}.`);
   const rows = [], numbers = [], skipped = [];
   for (let r = first; r < cells.length; r++) {
-    const x = Float64Array.from(positions, (position) => readNumber(cells[r][position]));
-    if (x.every(Number.isFinite)) { rows.push(x); numbers.push(r - first + 1); }
-    else skipped.push({ row: r - first + 1, column: map.columns[x.findIndex((value) => !Number.isFinite(value))] });
+    const number = r - first + 1, x = Float64Array.from(positions, (position) => readNumber(cells[r][position]));
+    if (cells[r].length !== header.length) skipped.push({ row: number, why: `${cells[r].length} cells instead of ${header.length}` });
+    else if (x.every(Number.isFinite)) { rows.push(x); numbers.push(number); }
+    else skipped.push({ row: number, why: `no number in column ${map.columns[x.findIndex((value) => !Number.isFinite(value))]}` });
   }
   return { rows, numbers, skipped, note };
 }

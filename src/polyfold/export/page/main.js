@@ -23,16 +23,21 @@ class Page {
   findMiddle() {
     const { across, up, n } = this.scatter.layers.points, [x, y] = this.scatter.home.middle;
     const far = (i) => (i < 0 ? Infinity : Math.hypot(across[i] - x, up[i] - y));
-    let nearest = -1;
-    for (let i = 0; i < n; i++) if (far(i) < far(nearest)) nearest = i;
-    return nearest;
+    // One of those that lie well within what was learned, if there are any.
+    const scores = this.data.labels.find(({ name }) => name === "extrapolation"), inside = (i) => !scores || scores.values[i] <= 0.9;
+    let nearest = -1, any = -1;
+    for (let i = 0; i < n; i++) {
+      if (far(i) < far(any)) any = i;
+      if (inside(i) && far(i) < far(nearest)) nearest = i;
+    }
+    return nearest < 0 ? any : nearest;
   }
 
   describe() {
-    const { map, n } = this.data, through = map.axes ? ` through ${map.nAxes} principal axes` : "";
+    const { map, n, nSamples } = this.data, through = map.axes ? ` through ${map.nAxes} principal axes` : "";
     const columns = `${map.nInputs.toLocaleString("en")} column${map.nInputs > 1 ? "s" : ""}`;
-    byId("about").textContent = `${n.toLocaleString("en")} points. The map takes ${columns}${through} to ${map.nOutputs} coordinate${map.nOutputs > 1 ? "s" : ""}, as a polynomial of ${map.monomials.length.toLocaleString("en")} terms.`;
-    if (!this.scatter.gl) byId("tip").replaceWith(make("p", "This browser has no WebGL 2, so the points are not drawn. All else works.", { class: "failed" }));
+    byId("about").textContent = `${n.toLocaleString("en")}${n < nSamples ? ` of ${nSamples.toLocaleString("en")}` : ""} points. The map takes ${columns}${through} to ${map.nOutputs} coordinate${map.nOutputs > 1 ? "s" : ""}, as a polynomial of ${map.monomials.length.toLocaleString("en")} terms.`;
+    if (!this.scatter.gl) byId("stage").append(make("p", "This browser has no WebGL 2, so the points are not drawn. All else works.", { class: "failed" }));
   }
 
   // Columns that points can be coloured by, in groups.
@@ -78,14 +83,14 @@ class Page {
     for (const label of document.querySelectorAll(".axis")) label.hidden = columns.length < 3;
   }
 
-  // The places of points along the two coordinates that are shown; a single one is drawn along its row numbers.
-  takePlaces(columns, rows) {
-    const across = columns[this.across].values;
-    return [across, columns.length > 1 ? columns[this.up].values : Float64Array.from(rows)];
+  // The places of points along the two coordinates that are shown; along a single one they are spread by chance.
+  takePlaces(columns) {
+    const across = columns[this.across].values, spread = (i) => (i * 0.6180339887498949) % 1;
+    return [across, columns.length > 1 ? columns[this.up].values : Float64Array.from(across, (_, i) => spread(i))];
   }
 
   showAxes() {
-    const { data } = this, [across, up] = this.takePlaces(data.columns, data.rows);
+    const { data } = this, [across, up] = this.takePlaces(data.columns);
     const find = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
     this.scatter.fit(data.n ? [find(across), find(up)] : this.guessLimits().map(find));
     this.colourPoints();
@@ -102,13 +107,14 @@ class Page {
       samples.push(x);
     }
     const placed = samples.map((x) => map.place(x));
-    return [this.across, this.up].map((c) => placed.map((y) => y[c]));
+    const across = placed.map((y) => y[this.across]);
+    return [across, map.nOutputs > 1 ? placed.map((y) => y[this.up]) : [0, 1]];
   }
 
   colourPoints() {
     const { data } = this, column = this.colours[Number(byId("colour").value)];
     const { colours, legend } = colourPoints(column, data.n);
-    const [across, up] = this.takePlaces(data.columns, data.rows);
+    const [across, up] = this.takePlaces(data.columns);
     this.scatter.setLayer("points", across, up, colours, this.chosen);
     this.showLegend(column, legend);
   }
@@ -118,18 +124,21 @@ class Page {
     box.replaceChildren();
     if (!legend) return;
     box.append(make("b", column.name));
+    const addKind = (text, colour) => {
+      const kind = make("span"), swatch = make("span", "", { class: "swatch" });
+      swatch.style.background = `rgb(${colour})`;
+      kind.append(swatch, text);
+      box.append(kind);
+    };
     if (legend.kinds) {
-      for (const { text, colour } of legend.kinds) {
-        const kind = make("span"), swatch = make("span", "", { class: "swatch" });
-        swatch.style.background = `rgb(${colour})`;
-        kind.append(swatch, text === "" ? "(empty)" : text);
-        box.append(kind);
-      }
+      for (const { text, colour } of legend.kinds) addKind(text === "" ? "(empty)" : text, colour);
       return;
     }
     const scale = make("canvas", "", { width: 64, height: 1, "aria-hidden": "true" }), context = scale.getContext("2d");
     for (let k = 0; k < 64; k++) { context.fillStyle = `rgb(${blend(SCALE, k / 63)})`; context.fillRect(k, 0, 1, 1); }
-    box.append(make("span", showNumber(legend.low)), scale, make("span", showNumber(legend.high)));
+    const [low, high] = [(legend.isBelow ? "≤ " : "") + showNumber(legend.low), (legend.isAbove ? "≥ " : "") + showNumber(legend.high)];
+    box.append(make("span", low), scale, make("span", high));
+    if (legend.isMissing) addKind("missing", MISSING_COLOUR);
   }
 
   showPlaced(rows) {
@@ -137,25 +146,40 @@ class Page {
       values: Float64Array.from(rows, ({ y }) => y[c]),
     }));
     rows.forEach(({ score }, i) => colours.set(score > 1 ? OUTSIDE_COLOUR : PLACED_COLOUR, 4 * i));
-    const [across, up] = this.takePlaces(columns, rows.map((_, i) => i));
+    const [across, up] = this.takePlaces(columns);
     this.scatter.setLayer("placed", across, up, colours, new Uint8Array(rows.length).fill(1));
+    this.draw();
+  }
+
+  // Have the view hold all points and all rows that were brought.
+  showAllPlaced() {
+    const { points, placed } = this.scatter.layers, home = this.scatter.home, find = ([low, high], values) => values.reduce(
+      ([least, most], value) => [Math.min(least, value), Math.max(most, value)], [low, high]);
+    const limits = [find([Infinity, -Infinity], placed.across), find([Infinity, -Infinity], placed.up)];
+    this.scatter.fit(points.n ? [find(limits[0], points.across), find(limits[1], points.up)] : limits);
+    this.scatter.home = home; // what a reset goes back to
+    this.scatter.isHome = false;
     this.draw();
   }
 
   moveProbe() {
     if (!this.sample) return;
     const { y, isOutside } = this.sample, probe = byId("probe");
-    const [px, py] = this.scatter.toPixels(y[this.across], this.data.columns.length > 1 ? y[this.up] : this.scatter.middle[1]);
-    probe.style.left = `${px}px`;
-    probe.style.top = `${py}px`;
-    probe.className = isOutside ? "out" : "";
+    const [px, py] = this.scatter.toPixels(y[this.across], this.data.columns.length > 1 ? y[this.up] : 0.5);
+    // A sample out of view is marked at the edge that it lies beyond.
+    const { clientWidth, clientHeight } = byId("stage"), keep = (value, most) => Math.min(Math.max(value, 6), most - 6);
+    const isFar = px < 0 || py < 0 || px > clientWidth || py > clientHeight;
+    probe.style.left = `${isFar ? keep(px, clientWidth) : px}px`;
+    probe.style.top = `${isFar ? keep(py, clientHeight) : py}px`;
+    probe.className = `${isOutside ? "out" : ""} ${isFar ? "far" : ""}`;
+    probe.title = isFar ? "The sample lies beyond this edge" : "";
   }
 
   draw() {
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
-      this.scatter.draw(this.chosen.includes(1));
+      this.scatter.draw();
       this.drawMarks();
       this.moveProbe();
       const { left, right, bottom, top } = this.scatter.limits;
@@ -171,21 +195,21 @@ class Page {
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = look.getPropertyValue("--faint");
     context.strokeStyle = look.getPropertyValue("--line");
-    const across = listTicks(left, right, width / 110), up = listTicks(bottom, top, height / 90);
+    const across = listTicks(left, right, Math.max(width / 110, 3)), up = listTicks(bottom, top, Math.max(height / 90, 3));
     for (const tick of across.ticks) {
       const [px] = this.scatter.toPixels(tick, 0);
       context.strokeRect(px, height - 5, 0, 5);
-      context.fillText(tick.toFixed(across.digits), px + 3, height - 4);
+      context.fillText(across.write(tick), px + 3, height - 4);
     }
-    for (const tick of up.ticks) {
+    for (const tick of this.data.columns.length > 1 ? up.ticks : []) {
       const [, py] = this.scatter.toPixels(0, tick);
       context.strokeRect(0, py, 5, 0);
-      if (py < height - 24 && py > 30) context.fillText(tick.toFixed(up.digits), 7, py + 4);
+      if (py < height - 24 && py > 30) context.fillText(up.write(tick), 7, py + 4);
     }
     const { columns } = this.data;
     context.font = "600 12px system-ui, sans-serif";
     context.fillText(`${columns[this.across].name} →`, width - 40, height - 20);
-    context.fillText(columns.length > 1 ? `↑ ${columns[this.up].name}` : "↑ row", 8, 16);
+    if (columns.length > 1) context.fillText(`↑ ${columns[this.up].name}`, 8, 16);
     if (this.hovered >= 0) {
       const { across: xs, up: ys } = this.scatter.layers.points, [px, py] = this.scatter.toPixels(xs[this.hovered], ys[this.hovered]);
       context.strokeStyle = look.getPropertyValue("--text");
@@ -212,13 +236,23 @@ class Page {
     this.draw();
   }
 
+  // Go to a point; the view follows where it does not show it.
+  step(i) {
+    const { across, up } = this.scatter.layers.points, { left, right, bottom, top } = this.scatter.limits;
+    if (across[i] < left || across[i] > right || up[i] < bottom || up[i] > top) this.scatter.lookAt(across[i], up[i]);
+    this.hover(i);
+  }
+
   showTip() {
     const tip = byId("tip"), i = this.hovered, { data } = this;
     tip.hidden = i < 0;
     if (i < 0) return;
     const facts = make("dl"), add = (name, value) => facts.append(make("dt", name), make("dd", typeof value === "number" ? showNumber(value) : value));
     add("row", String(data.rows[i]));
-    for (const label of data.labels.slice(0, 8)) add(label.name, tellLabel(label, i));
+    for (const label of data.labels.slice(0, 8)) {
+      const value = tellLabel(label, i);
+      add(label.name, Number.isInteger(value) ? String(value) : value); // an id in all its digits
+    }
     for (const { name, values } of data.columns.slice(0, 4)) add(name, values[i]);
     const x = takeSample(data, i), shown = [];
     if (x && data.image) {
@@ -254,10 +288,11 @@ class Page {
 
   saveSelection() {
     const { data } = this, names = data.values && !data.image ? data.map.columns : [];
-    const head = ["row", ...data.labels.map(({ name }) => name), ...names, ...data.map.coordinates], rows = [head];
+    const taken = new Set(["row", ...names, ...data.map.coordinates]), label = (name) => (taken.has(name) ? `${name} (data)` : name);
+    const head = ["row", ...data.labels.map(({ name }) => label(name)), ...names, ...data.map.coordinates], rows = [head];
     for (let i = 0; i < data.n; i++) {
       if (!this.chosen[i]) continue;
-      rows.push([data.rows[i], ...data.labels.map((label) => tellLabel(label, i)), ...(names.length ? takeSample(data, i) : []), ...data.columns.map(({ values }) => values[i])]);
+      rows.push([data.rows[i], ...data.labels.map((each) => tellLabel(each, i)), ...(names.length ? takeSample(data, i) : []), ...data.columns.map(({ values }) => values[i])]);
     }
     saveFile("selection.csv", writeDelimited(rows));
   }
@@ -275,6 +310,7 @@ class Page {
     byId("lasso").addEventListener("click", () => this.toggleLasso());
     byId("take-view").addEventListener("click", () => this.selectView());
     byId("reset").addEventListener("click", () => this.reset());
+    byId("show-placed").addEventListener("click", () => this.showAllPlaced());
     byId("clear-selection").addEventListener("click", () => this.select(new Uint8Array(this.data.n)));
     byId("save-selection").addEventListener("click", () => this.saveSelection());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -316,13 +352,17 @@ class Page {
     const release = (event) => {
       if (!held.delete(event.pointerId)) return;
       if (this.path && moved > 3) this.select(this.scatter.findWithin(this.path));
-      else if (moved <= 3 && event.type === "pointerup") this.pick(this.scatter.findNearest(...place(event)));
+      else if (moved <= 3 && event.type === "pointerup") {
+        const near = this.scatter.findNearest(...place(event), event.pointerType === "touch" ? 20 : 10);
+        this.pick(near);
+        this.hover(near); // a finger does not hover
+      }
       this.path = null;
       this.draw();
     };
     canvas.addEventListener("pointerup", release);
     canvas.addEventListener("pointercancel", release);
-    canvas.addEventListener("pointerleave", () => this.hover(-1));
+    canvas.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") this.hover(-1); });
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.scatter.zoom(Math.exp(Math.min(Math.max(event.deltaY, -200), 200) / 300), ...place(event));
@@ -336,7 +376,7 @@ class Page {
     const actions = {
       "+": () => this.scatter.zoom(0.8), "=": () => this.scatter.zoom(0.8), "-": () => this.scatter.zoom(1.25),
       0: () => this.reset(), Home: () => this.reset(), l: () => this.toggleLasso(), v: () => this.selectView(),
-      n: () => n && this.hover((this.hovered + 1) % n), p: () => n && this.hover((Math.max(this.hovered, 0) + n - 1) % n),
+      n: () => n && this.step((this.hovered + 1) % n), p: () => n && this.step((Math.max(this.hovered, 0) + n - 1) % n),
       Enter: () => this.pick(this.hovered),
       Escape: () => { this.hover(-1); this.select(new Uint8Array(n)); },
     };
@@ -352,7 +392,7 @@ class Page {
 loadData(JSON.parse(byId("payload").textContent)).then((data) => {
   new Page(data);
   document.documentElement.dataset.ready = "true";
-}, (error) => {
+}).catch((error) => {
   byId("about").textContent = `This page could not be read: ${error.message}`;
   byId("about").className = "failed";
 });

@@ -40,25 +40,35 @@ function listBoxes(from, to) {
   });
 }
 
-// Means over boxes, of one channel after the other.
+// Means over boxes, first across and then down, rounded after each, as Pillow does it.
 function resample(levels, [height, width], [rows, columns], channels) {
-  const out = new Float64Array(rows * columns * channels), down = listBoxes(height, rows), across = listBoxes(width, columns);
-  down.forEach(([top, bottom], r) => across.forEach(([left, right], c) => {
+  const boxes = listBoxes(width, columns), narrow = new Float64Array(height * columns * channels);
+  for (let y = 0; y < height; y++) boxes.forEach(([left, right], c) => {
     for (let k = 0; k < channels; k++) {
       let sum = 0;
-      for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) sum += levels[(y * width + x) * channels + k];
-      out[(r * columns + c) * channels + k] = Math.round(sum / ((bottom - top) * (right - left)));
+      for (let x = left; x < right; x++) sum += levels[(y * width + x) * channels + k];
+      narrow[(y * columns + c) * channels + k] = Math.round(sum / (right - left));
     }
-  }));
+  });
+  const out = new Float64Array(rows * columns * channels), across = columns * channels;
+  listBoxes(height, rows).forEach(([top, bottom], r) => {
+    for (let i = 0; i < across; i++) {
+      let sum = 0;
+      for (let y = top; y < bottom; y++) sum += narrow[y * across + i];
+      out[r * across + i] = Math.round(sum / (bottom - top));
+    }
+  });
   return out;
 }
 
 // The pixels of an image file as a sample of the map.
 async function readImage(file, image) {
-  const bitmap = await createImageBitmap(file, { premultiplyAlpha: "none", colorSpaceConversion: "none" });
+  const bitmap = await createImageBitmap(file, { colorSpaceConversion: "none" });
   const { width, height } = bitmap, canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d", { willReadFrequently: true });
+  context.fillStyle = "white"; // seen where the image lets something through
+  context.fillRect(0, 0, width, height);
   context.drawImage(bitmap, 0, 0);
   const { data } = context.getImageData(0, 0, width, height), channels = image.shape[2] || 1;
   const levels = channels === 3 ? data.filter((_, i) => i % 4 < 3) : mixGrey(data);

@@ -31,6 +31,7 @@ class PlacedPanel {
     if (!file) return;
     try {
       if (/^image\//.test(file.type)) await this.takeImage(file);
+      else if (/\.(parquet|npy|npz|gz|xlsx?|zip)$/i.test(file.name)) throw new Error("This page reads CSV files; polyfold transform reads more kinds.");
       else await this.takeTable(file);
     } catch (error) {
       this.tell(`${file.name}: ${error.message}`, true);
@@ -53,14 +54,14 @@ class PlacedPanel {
     const parts = [`Placed ${rows.length.toLocaleString("en")} row${rows.length === 1 ? "" : "s"} of ${file.name}`
       + (this.map.domain ? `, ${nOutside.toLocaleString("en")} outside of what was learned.` : ".")];
     if (skipped.length) {
-      parts.push(`${skipped.length.toLocaleString("en")} left out, as a value is missing or no number (first: row ${skipped[0].row}, column ${skipped[0].column}).`);
+      parts.push(`${skipped.length.toLocaleString("en")} left out (first: row ${skipped[0].row}, ${skipped[0].why}).`);
     }
     this.tell([...parts, note].filter(Boolean).join(" "), !rows.length);
   }
 
   show(rows) {
     this.rows = rows.map(({ number, x }) => ({ number, x, y: this.map.place(x), score: this.map.extrapolate(x) }));
-    for (const id of ["save-placed", "clear-placed", "placed"]) byId(id).hidden = !rows.length;
+    for (const id of ["save-placed", "show-placed", "clear-placed", "placed"]) byId(id).hidden = !rows.length;
     const table = byId("placed"), head = make("tr"), listed = this.rows.slice(0, LISTED_ROWS);
     for (const name of ["row", ...this.map.coordinates, "extrapolation"]) head.append(make("th", name, { scope: "col" }));
     const caption = make("caption", rows.length > LISTED_ROWS ? `The first ${LISTED_ROWS}; all are drawn and saved.` : "");

@@ -137,6 +137,11 @@ class Scatter {
     this.span = this.span.map((length) => length * allowed);
   }
 
+  lookAt(x, y) {
+    this.isHome = false;
+    this.middle = [x, y];
+  }
+
   pan(dx, dy) {
     this.isHome = false;
     const { clientWidth, clientHeight } = this.canvas;
@@ -144,8 +149,8 @@ class Scatter {
     this.middle[1] += (dy / clientHeight) * this.span[1];
   }
 
-  draw(anyChosen = false) {
-    const gl = this.gl;
+  draw() {
+    const gl = this.gl, { chosen } = this.layers.points, anyChosen = Boolean(chosen && chosen.includes(1));
     if (!gl) return;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
@@ -207,11 +212,14 @@ class Scatter {
   }
 }
 
-// Round numbers that lie evenly between two.
+// Round numbers that lie evenly between two, and what writes them.
 function listTicks(low, high, about = 5) {
   const rough = (high - low) / about, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
-  const ticks = [];
-  for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push(k * step);
-  return { ticks, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power, first = Math.ceil(low / step);
+  const n = Math.floor(high / step) - first + 1;
+  // None where numbers are too near each other, or too far from each other, for a computer to tell.
+  const ticks = n >= 0 && n < 100 && low + step > low ? Array.from({ length: n }, (_, k) => (first + k) * step) : [];
+  const digits = -Math.floor(Math.log10(step) + 1e-9);
+  const isPlain = digits <= 6 && Math.max(Math.abs(low), Math.abs(high)) < 1e6;
+  return { ticks, write: (tick) => (isPlain ? tick.toFixed(Math.max(0, digits)) : String(Number(tick.toPrecision(4)))) };
 }
