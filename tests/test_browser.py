@@ -125,7 +125,7 @@ def read_table(page):
     rows = page.eval_on_selector_all(
         "#placed tr", "rows => rows.map(row => [...row.cells].map(c => c.textContent))"
     )
-    return rows[0], np.array(rows[1:], dtype=float)
+    return rows[0], np.array([[float(cell or "nan") for cell in row] for row in rows[1:]])
 
 
 def read_landing(page):
@@ -584,3 +584,151 @@ def test_a_hundred_thousand_points(visit):
     )
     sys.stdout.write(f"\n20 frames of 100,000 points: {seconds:.2f} s\n")
     page.screenshot(path=SHOTS / "many.png")
+
+
+def test_a_sample_out_of_view_is_marked_at_the_edge(roll, visit):
+    frame, _, learned, content = roll
+    page = visit(content)
+    home = page.get_attribute("#stage", "data-view")
+    far = pandas.DataFrame({"x": [100.0, 1.0], "y": [100.0, 2.0], "z": [100.0, 3.0]})
+    drop(page, "far.csv", far.to_csv(index=False))
+    page.locator("#placed button").first.click()
+    settle(page)
+    box, marker = page.locator("#stage").bounding_box(), find_marker(page)
+    assert "far" in page.get_attribute("#probe", "class")
+    assert "outside" in page.inner_text("#verdict")
+    assert box["x"] <= marker[0] <= box["x"] + box["width"]
+    assert box["y"] <= marker[1] <= box["y"] + box["height"]
+    page.click("#show-placed")
+    settle(page)
+    places = locate(page, learned.transform(pandas.concat([far, frame])))
+    assert (places > [box["x"], box["y"]]).all()
+    assert (places < [box["x"] + box["width"], box["y"] + box["height"]]).all()
+    np.testing.assert_allclose(find_marker(page), places[0], atol=1)
+    page.click("#reset")
+    settle(page)
+    assert page.get_attribute("#stage", "data-view") == home
+
+
+def test_stepping_to_a_point_brings_it_into_view(roll, visit):
+    frame, _, learned, content = roll
+    page = visit(content)
+    page.focus("#points")
+    for _ in range(12):
+        page.keyboard.press("+")
+    page.keyboard.press("n")
+    settle(page)
+    page.wait_for_selector("#tip:not([hidden])")
+    box, place = page.locator("#points").bounding_box(), locate(page, learned.transform(frame[:1]))[0]
+    assert box["x"] <= place[0] <= box["x"] + box["width"]
+    assert box["y"] <= place[1] <= box["y"] + box["height"]
+
+
+def test_a_finger_reads_values_too(roll, visit):
+    frame, _, learned, content = roll
+    page = visit(content, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page.touchscreen.tap(*locate(page, learned.transform(frame[5:6]))[0])
+    page.wait_for_selector("#tip:not([hidden])")
+    row = int(page.inner_text("#origin").split()[1])
+    assert f"row\n{row}" in page.inner_text("#tip").replace("\n\n", "\n")
+
+
+def test_images_that_let_something_through(pictures, visit, tmp_path):
+    X, y, _, content = pictures
+    page = visit(content)
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 8, 4), dtype=np.uint8)
+    Image.fromarray(pixels, "RGBA").save(tmp_path / "alpha.png")
+    deep = X[y == 3][150].reshape(8, 8).astype(np.uint16) * 257
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    for name in ("alpha", "deep"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (tmp_path / f"{name}.png").rename(folder / f"{name}.png")
+        page.evaluate("document.getElementById('placed-message').textContent = ''")
+        drop(page, f"{name}.png", (folder / f"{name}.png").read_bytes(), "image/png")
+        expected = next(ImageTable(folder, (8, 8), grey=True).read(range(64))).values.reshape(8, 8)
+        assert np.abs(read_canvas(page, "#picture canvas")[..., 0].astype(int) - expected).max() <= 2
+
+
+def test_the_legend_tells_where_the_scale_is_cut(visit):
+    X, _ = make_swiss_roll(300, random_state=0)
+    numbers = np.arange(300.0)
+    numbers[:3] = np.nan
+    learned = NPPE(n_neighbors=10).fit(X).map_
+    page = visit(learned.to_html(X, labels={"numbers": numbers, "row": [f"r{i % 7}" for i in range(300)]}))
+    legend = page.inner_text("#legend").split("\n")
+    assert legend[0] == "numbers"
+    assert legend[1].startswith("≤ ")
+    assert any(text.startswith("≥ ") for text in legend)
+    assert legend[-1] == "missing"
+    page.click("#take-view")
+    head = read_download(page, "#save-selection")[0]
+    assert head == ["row", "numbers", "row (data)", "extrapolation", "x0", "x1", "x2", "y0", "y1"]
+
+
+def test_one_coordinate(visit):
+    X, _ = make_swiss_roll(200, random_state=0)
+    learned = NPPE(1, n_neighbors=10).fit(X).map_
+    page = visit(learned.to_html(X))
+    page.screenshot(path=SHOTS / "one.png")
+    drop(page, "rows.csv", "x0,x1,x2\n" + "".join(f"{a},{b},{c}\n" for a, b, c in X[:50].tolist()))
+    np.testing.assert_allclose(read_table(page)[1][:, 1], learned.transform(X[:50])[:, 0], atol=1e-11)
+    left, right, *_ = json.loads(page.get_attribute("#stage", "data-view"))
+    box = page.locator("#points").bounding_box()
+    across = (read_landing(page)[0] - left) / (right - left) * box["width"] + box["x"]
+    assert find_marker(page)[0] == pytest.approx(across, abs=1)
+    alone = visit(learned.to_html())
+    assert len(read_landing(alone)) == 1
+
+
+@pytest.mark.parametrize("size", [1e-120, 1e-9, 1e9, 1e120])
+def test_scales_near_the_ends_of_numbers(visit, size):
+    learned = PolynomialMap([0.0, 0.0], size, "hadamard", 1, np.eye(2) * size, [0.0, 0.0], columns=["a", "b"])
+    X = np.random.default_rng(0).normal(size=(40, 2)) * size
+    page = visit(learned.to_html(X))
+    drop(page, "rows.csv", "a,b\n" + "".join(f"{a!r},{b!r}\n" for a, b in X.tolist()))
+    np.testing.assert_allclose(read_table(page)[1][:, 1:3], learned.transform(X), rtol=1e-9)
+    places = locate(page, learned.transform(X)).astype(int)
+    assert (np.abs(take_pixels(page)[places[:, 1], places[:, 0]] - 255).sum(axis=1) > 60).all()
+
+
+NO_WEBGL = """
+const own = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  return kind === "webgl2" ? null : own.call(this, kind, ...rest);
+};
+"""
+
+
+def test_without_webgl_all_else_works(roll, browser, tmp_path):
+    frame, _, learned, content = roll
+    (tmp_path / "page.html").write_text(content, encoding="utf-8")
+    page = browser.new_page()
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.add_init_script(NO_WEBGL)
+    page.goto((tmp_path / "page.html").as_uri())
+    page.wait_for_selector("#stage[data-view]")
+    assert "no WebGL 2" in page.inner_text("#stage")
+    page.focus("#points")
+    page.keyboard.press("n")
+    page.wait_for_selector("#tip:not([hidden])")
+    drop(page, "rows.csv", frame[:5].to_csv(index=False))
+    np.testing.assert_allclose(read_table(page)[1][:, 1:3], learned.transform(frame[:5]), atol=1e-11)
+    assert complaints == []
+    page.close()
+
+
+def test_a_page_that_cannot_be_read_says_so(roll, browser, tmp_path):
+    content = roll[3].replace(
+        '"n_points":600', '"n_points":600,"coordinates":{"type":"float64","packed":"AAAA"}', 1
+    )
+    content = content.replace(
+        '"coordinates":{"type":"float64","packed":"e', '"unused":{"type":"float64","packed":"e', 1
+    )
+    (tmp_path / "page.html").write_text(content, encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    page.wait_for_selector("#about.failed")
+    assert page.inner_text("#about").startswith("This page could not be read")
+    page.close()

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 PATH = PLAIN | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/command-line.md"])
 def test_commands_of_the_documents_run(page, tmp_path):
     write_rolls(tmp_path)
@@ -40,6 +41,7 @@ def test_options_in_the_documents_exist():
         assert option in shown, option
 
 
+@pytest.mark.slow
 def test_the_example_of_the_command_line_runs(tmp_path):
     script = ROOT / "examples" / "command_line.py"
     done = subprocess.run(

@@ -92,7 +92,7 @@ class Page {
   showAxes() {
     const { data } = this, [across, up] = this.takePlaces(data.columns);
     const find = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-    this.scatter.fit(data.n ? [find(across), find(up)] : this.guessLimits().map(find));
+    this.scatter.fit(data.n ? [find(across), find(up)] : this.guessLimits().map(find), data.columns.length > 1);
     this.colourPoints();
     this.draw();
   }
@@ -156,7 +156,7 @@ class Page {
     const { points, placed } = this.scatter.layers, home = this.scatter.home, find = ([low, high], values) => values.reduce(
       ([least, most], value) => [Math.min(least, value), Math.max(most, value)], [low, high]);
     const limits = [find([Infinity, -Infinity], placed.across), find([Infinity, -Infinity], placed.up)];
-    this.scatter.fit(points.n ? [find(limits[0], points.across), find(limits[1], points.up)] : limits);
+    this.scatter.fit(points.n ? [find(limits[0], points.across), find(limits[1], points.up)] : limits, this.data.columns.length > 1);
     this.scatter.home = home; // what a reset goes back to
     this.scatter.isHome = false;
     this.draw();

@@ -75,12 +75,12 @@ class Scatter {
     });
   }
 
-  // Have the view hold all of some limits, with equal scales unless one direction is far longer.
-  fit(limits) {
+  // Have the view hold all of some limits, where both are coordinates with equal scales unless one is far longer.
+  fit(limits, isPlane) {
     const [[left, right], [bottom, top]] = limits;
     const width = right - left || 1, height = top - bottom || 1;
     this.home = { middle: [(left + right) / 2, (bottom + top) / 2], span: [width, height] };
-    this.isEqual = width < 8 * height && height < 8 * width;
+    this.isEqual = isPlane && width < 8 * height && height < 8 * width;
     this.reset();
   }
 
@@ -160,12 +160,13 @@ class Scatter {
     set("middle", (this.middle[0] - x) / width, (this.middle[1] - y) / height);
     set("scale", (2 * width) / this.span[0], (2 * height) / this.span[1]);
     const ratio = window.devicePixelRatio || 1, closer = Math.sqrt((1.12 * width) / this.span[0]);
-    const size = Math.min(Math.max((260 / Math.sqrt(this.layers.points.n + 1)) * Math.max(closer, 0.5), 3), 14);
-    for (const [name, ring, scale] of [["points", 0, 1], ["placed", 0.45, 1.9]]) {
+    // Many points are small, and grow as the view comes closer.
+    const measure = (n, least, most) => Math.min(Math.max((260 / Math.sqrt(n + 1)) * Math.max(closer, 0.5), least), most);
+    for (const [name, ring, least, most] of [["points", 0, 3, 14], ["placed", 0.6, 9, 20]]) {
       const layer = this.layers[name];
       if (!layer.n || !layer.buffers) continue;
       const dense = layer.n > 20000 ? 0.75 : 0.9;
-      set("size", Math.max(size, name === "placed" ? 7 : 0) * scale * ratio);
+      set("size", measure(layer.n, least, most) * ratio);
       set("ring", ring);
       set("dimmed", anyChosen && name === "points" ? 0.12 : dense);
       [["place", 2, gl.FLOAT, false], ["colour", 4, gl.UNSIGNED_BYTE, true], ["chosen", 1, gl.UNSIGNED_BYTE, false]].forEach(
