@@ -427,6 +427,17 @@ def test_warnings_name_columns_and_options(folder, tmp_path):
     assert told["diagnostics"]["dominant_column"] == "'nanometres'"
 
 
+def test_names_of_files_do_nothing_to_a_terminal(folder, tmp_path):
+    names = "\x1b[2Jrows.csv", "\x1b[2Jo.csv"
+    (tmp_path / names[0]).write_bytes((folder / "roll.csv").read_bytes())
+    model = str(folder / "roll.safetensors")
+    for command in (["transform", model, *names[:1], "-o", names[1]], ["transform", model, names[1]]):
+        shown, _ = read_terminal([*POLYFOLD, *command], tmp_path)
+        assert "[2J" in shown
+        assert "\x1b[2J" not in shown
+    assert (tmp_path / names[1]).exists()
+
+
 def test_a_terminal_shows_progress(folder, tmp_path):
     X, _ = make_swiss_roll(300_000, random_state=0)
     np.savetxt(tmp_path / "many.csv", X, delimiter=",", header="x,y,z", comments="", fmt="%.6f")

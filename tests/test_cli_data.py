@@ -424,6 +424,15 @@ def test_the_page_of_explore(folder, tmp_path):
     assert [label["texts"][code] for code in unpack(label["codes"])] == [f"{row - 1:05d}" for row in rows]
 
 
+def test_of_many_further_columns_some_are_shown(folder, tmp_path):
+    frame = make_frame(20, 1).assign(**{f"c{k}": k for k in range(30)}).drop(columns=["id", "t"])
+    frame.to_csv(tmp_path / "d.csv")  # with an index that has no name
+    done = succeed("explore", folder / "model.safetensors", tmp_path / "d.csv", "-o", tmp_path / "p.html")
+    assert "Shows 20 of 30 further columns: --keep chooses which." in done.stderr
+    payload = explore(folder, tmp_path / "d.csv", "--keep", "c29")
+    assert [label["name"] for label in payload["labels"]] == ["c29"]
+
+
 def test_rows_are_drawn_alike_however_they_are_read():
     X = np.arange(1000.0)[:, np.newaxis]
     found = []

@@ -121,6 +121,7 @@ def test_of_many_samples_some_are_shown(roll):
     assert first == second
     rows = unpack(first["rows"]).astype(int)
     assert first["n_points"] == len(set(rows)) == 50
+    assert rows.max() > 200  # from everywhere, not the first ones
     np.testing.assert_array_equal(unpack(first["values"]).reshape(-1, 3), X[rows - 1])
     label = first["labels"][0]
     assert [label["texts"][code] for code in unpack(label["codes"])] == [f"r{row - 1}" for row in rows]

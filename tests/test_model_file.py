@@ -258,6 +258,17 @@ def test_permissions_and_links(fitted, tmp_path):
     fitted.map_.save(tmp_path / ("字" * 80 + ".safetensors"))
 
 
+def test_a_device_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="Not a file"):
+        random_map("hadamard", 2).save(tmp_path / "pipe")
+    with pytest.raises(IsADirectoryError):
+        random_map("hadamard", 2).save(tmp_path / "folder")
+    assert (tmp_path / "pipe").is_fifo()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         PolynomialMap.load(tmp_path / "nothing")

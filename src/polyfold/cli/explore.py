@@ -77,7 +77,10 @@ def explore(
     labels = list(dict.fromkeys(keep)) if keep else None
     positions, others = match_columns(table, learned.columns, learned.n_inputs, labels or ())
     if labels is None:
-        labels = [*table.labels, *others][:MOST_LABELS]
+        further = [*table.labels, *filter(None, others)]
+        labels = further[:MOST_LABELS]
+        if len(further) > MOST_LABELS:
+            say(f"Shows {MOST_LABELS} of {len(further):,} further columns: --keep chooses which.")
     complete = CompleteRows(table, positions, labels, drop_missing=drop_missing)
     n_rows, batches = draw_rows(complete, max_points)
     if complete.n_incomplete:
