@@ -22,7 +22,7 @@ COMMANDS = (
     "polyfold fit roll.csv -o roll.safetensors --n-neighbors 10 --keep id --exclude t --force",
     "polyfold inspect roll.safetensors",
     "polyfold transform roll.safetensors unseen.csv -o placed.csv --keep id --extrapolation --force",
-    "polyfold export roll.safetensors --to sql --table measurements --keep id -o roll.sql --force",
+    "polyfold export roll.safetensors -o roll.c --force",
     "polyfold explore roll.safetensors roll.csv -o roll.html --force",
 )
 

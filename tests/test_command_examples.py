@@ -48,5 +48,5 @@ def test_the_example_of_the_command_line_runs(tmp_path):
         [sys.executable, script, "--folder", tmp_path], env=PLAIN, capture_output=True, text=True, check=True
     )
     assert "0.000604·z² + 0.000603·x²" in done.stdout
-    for name in ("roll.html", "digits.html", "placed.csv", "roll.sql", "roll.safetensors"):
+    for name in ("roll.html", "digits.html", "placed.csv", "roll.c", "roll.safetensors"):
         assert (tmp_path / name).stat().st_size > 1000
