@@ -89,7 +89,7 @@ def test_landmarks_stand_for_all_samples(monkeypatch):
     model = PolynomialEmbedding(graph="isomap", n_neighbors=K)
     exact = model.fit(X).embedding_
     monkeypatch.setattr("polyfold._global.EXACT_SIZE", 1000)
-    monkeypatch.setattr("polyfold._global.N_LANDMARKS", 300)
+    monkeypatch.setattr("polyfold.objectives.isomap.N_LANDMARKS", 300)
     landmarks = PolynomialEmbedding(graph="isomap", n_neighbors=K).fit(X)
     assert np.abs(landmarks.embedding_ - exact).max() < 0.01 * np.abs(exact).max()
     assert residual_variance(landmarks.embedding_, Z) < residual_variance(exact, Z) + 0.002
@@ -101,11 +101,11 @@ def test_landmarks_stand_for_all_samples(monkeypatch):
 
 def test_more_landmarks_than_dimensions_give_the_exact_kernel():
     """On a plane K has rank 2, and any few landmarks determine it."""
-    from polyfold.objectives.isomap import place_by_landmarks
+    from polyfold.objectives.isomap import learn_placement
 
     X = np.random.default_rng(0).normal(size=(100, 2))
     squares = np.square(X[:, np.newaxis] - X).sum(axis=2)
-    F = place_by_landmarks(squares[:7], np.arange(7))
+    F = learn_placement(squares[:7, :7]).place(squares[:, :7])
     assert F.shape == (100, 2)
     kernel = center_exactly(squares, np.full(100, 0.01))
     centered = F - F.mean(axis=0)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._decoder import add_decoder
-from polyfold._domain import find_ranges, learn_domain
+from polyfold._domain import learn_domain
 from polyfold._eigen import fix_signs
-from polyfold._features import Features
+from polyfold._frame import Frame
 from polyfold._solution import Solution
 from polyfold.polymap import PolynomialMap
 
@@ -20,43 +20,45 @@ LARGEST_SCALE = 1e100
 
 
 def write_map(
-    solution: Solution, features: Features, samples: Any, *, orthogonal: bool, metric: bool
+    solution: Solution, frame: Frame, kind: str, degree: int, sample: Any, *, orthogonal: bool, metric: bool
 ) -> tuple[PolynomialMap, float]:
-    """Return the map, signs fixed by the samples, in their unit where it keeps lengths; and the eigenvalues' unit.
+    """Return the map, signs fixed by a sample, in its unit where it keeps lengths; and the eigenvalues' unit.
 
     Parameters
     ----------
     solution : Solution
-        In the units of the features' frame.
-    features : Features
-    samples : array or sparse array of shape (n_samples, n_columns)
+        In the units of the frame.
+    frame : Frame
+    kind, degree : str, int
+        Of the monomials.
+    sample : array or sparse array of shape (n_drawn, n_columns)
+        Of the samples; see `polyfold._draw`.
     orthogonal : bool
         Whether coefficients are orthonormal: then a linear map is a projection.
     metric : bool
         Whether eigenvalues are squared lengths, and coordinates that are free to be are lengths.
     """
-    frame = features.frame
     V, offset, scale = solution.coefficients, solution.offset, frame.scale
     with np.errstate(over="ignore", under="ignore"):
         area = float(np.square(np.float64(scale)))
         unit = area if metric else 1.0
-        if orthogonal and features.degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
+        if orthogonal and degree == 1 and 1 / LARGEST_SCALE < scale < LARGEST_SCALE:
             offset, scale, unit = offset * scale, 1.0, unit * area
         elif metric and not orthogonal:
             V, offset = V * scale, offset * scale
-    learned = PolynomialMap(frame.shift, scale, features.kind, features.degree, V, offset, frame.axes)
-    signs = fix_signs(learned.transform(samples))
+    learned = PolynomialMap(frame.shift, scale, kind, degree, V, offset, frame.axes)
+    signs = fix_signs(learned.transform(sample))
     return replace(learned, coefficients=V * signs, offset=offset * signs), unit
 
 
 def complete_map(
-    learned: PolynomialMap, samples: Any, weights: NDArray[np.float64], with_decoder: bool
+    learned: PolynomialMap, frame: Frame, sample: Any, weights: NDArray[np.float64], with_decoder: bool
 ) -> tuple[PolynomialMap, float | None]:
-    """Add to the map what its samples cover, and the way back where it is wanted, with its error."""
-    with np.errstate(over="ignore"):
-        center = np.asarray(samples.mean(axis=0, dtype=np.float64)).ravel()
-    if not np.isfinite(center).all():
-        center = learned.shift
-    located, squared_lengths = learned._measure(samples, center)
-    learned = replace(learned, domain=learn_domain(center, located, squared_lengths, find_ranges(samples)))
-    return add_decoder(learned, samples, weights) if with_decoder else (learned, None)
+    """Add to the map what its samples cover, and the way back where it is wanted, with its error.
+
+    Mean and ranges are those of all samples, as the frame has them; the edge of the domain and the way back are
+    learned from a sample of them and its weights.
+    """
+    located, squared_lengths = learned._measure(sample, frame.mean)
+    learned = replace(learned, domain=learn_domain(frame.mean, located, squared_lengths, frame.ranges))
+    return add_decoder(learned, sample, weights) if with_decoder else (learned, None)

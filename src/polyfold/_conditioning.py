@@ -8,7 +8,8 @@ nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,43 @@ def check_no_overflow(*grams: NDArray[np.float64]) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class MonomialSums:
+    """Sums over samples of their monomials, and of the products of these."""
+
+    n_samples: int
+    total: NDArray[np.float64]
+    products: NDArray[np.float64]
+
+
+@np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
+def sum_monomials(X: NDArray[np.float64], monomials: MonomialBasis) -> MonomialSums:
+    """Sum the monomials of some samples."""
+    features = monomials.expand(X)
+    return MonomialSums(len(X), features.sum(axis=0), features.T @ features)
+
+
+def merge_monomial_sums(shares: Sequence[MonomialSums]) -> MonomialSums:
+    """Return the sums over all samples from those over parts."""
+    first = shares[0]
+    n_samples, total, products = first.n_samples, first.total.copy(), first.products.copy()
+    for share in shares[1:]:
+        n_samples += share.n_samples
+        total += share.total
+        products += share.products
+    return MonomialSums(n_samples, total, products)
+
+
+def condition_on_sums(monomials: MonomialBasis, sums: MonomialSums, *, center: bool) -> ConditionedBasis:
+    """Condition a basis on samples of which the sums are known."""
+    check_no_overflow(sums.products)
+    mean = sums.total / sums.n_samples if center else np.zeros(monomials.n_features)
+    spread, W = eigh(sums.products - sums.n_samples * np.outer(mean, mean))
+    singular = np.sqrt(np.maximum(spread, 0.0))
+    stretch = np.maximum(singular, STRETCH_LIMIT * singular[-1]) if singular[-1] > 0 else np.ones(len(mean))
+    return ConditionedBasis(monomials, mean, W / stretch, stretch[:, np.newaxis] * W.T)
+
+
 def condition_basis(
     monomials: MonomialBasis, X: NDArray[np.float64], *, center: bool, n_jobs: int | None, verbose: int
 ) -> ConditionedBasis:
@@ -76,23 +114,19 @@ def condition_basis(
     On a part of the rows it would be cheaper, and wrong where the others hold an outlier: along directions that
     the part does not see, the outlier would fill the Gram pair with entries that drown the rest.
     """
-    d = monomials.n_features
 
-    @np.errstate(over="ignore", invalid="ignore")  # within the thread that computes
-    def of_block(rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        features = monomials.expand(X[rows])
-        return features.sum(axis=0), features.T @ features
+    def of_block(rows: slice) -> MonomialSums:
+        return sum_monomials(X[rows], monomials)
 
-    total, gram = np.zeros(d), np.zeros((d, d))
-    blocks = row_slices(len(X), row_bytes=8 * d, block_bytes=SMALL_BLOCK_BYTES)
-    for block_sum, block_gram in map_blocks(
-        of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="features"
-    ):
-        total += block_sum
-        gram += block_gram
-    check_no_overflow(gram)
-    mean = total / len(X) if center else np.zeros(d)
-    spread, W = eigh(gram - len(X) * np.outer(mean, mean))
-    singular = np.sqrt(np.maximum(spread, 0.0))
-    stretch = np.maximum(singular, STRETCH_LIMIT * singular[-1]) if singular[-1] > 0 else np.ones(d)
-    return ConditionedBasis(monomials, mean, W / stretch, stretch[:, np.newaxis] * W.T)
+    blocks = slice_for_monomials(len(X), monomials)
+    shares = map_blocks(of_block, blocks, n_jobs=n_jobs, verbose=verbose, description="features")
+    sums = next(shares)
+    for share in shares:
+        sums.total[:] += share.total
+        sums.products[:] += share.products
+    return condition_on_sums(monomials, replace(sums, n_samples=len(X)), center=center)
+
+
+def slice_for_monomials(n_samples: int, monomials: MonomialBasis) -> list[slice]:
+    """Cut samples into blocks whose monomials stay near the processor."""
+    return row_slices(n_samples, row_bytes=8 * monomials.n_features, block_bytes=SMALL_BLOCK_BYTES)

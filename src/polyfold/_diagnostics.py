@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._eigen import Whitening
-from polyfold._features import Features
-from polyfold._neighbors import count_duplicates
+from polyfold._frame import Frame
 from polyfold._ridge import RidgeCurve
 from polyfold.polymap import PolynomialMap
 
@@ -148,25 +147,26 @@ class MapDiagnostics:
 
 
 def describe_map(
-    features: Features,
+    frame: Frame,
     learned: PolynomialMap,
     whitening: Whitening,
     curve: RidgeCurve,
     *,
+    n_samples: int,
+    n_duplicates: int,
     round_trip_error: float | None,
     chosen: frozenset[str],
     names: NDArray[Any] | None,
 ) -> dict[str, Any]:
     """Return the fields of :class:`MapDiagnostics`; `names` are those of the columns, where they have any."""
-    frame = features.frame
     dominant = int(np.argmax(frame.variances))
     return {
-        "n_samples": len(features.coordinates),
+        "n_samples": n_samples,
         "n_columns": learned.n_inputs,
         "dominant_column": str(dominant) if names is None else repr(str(names[dominant])),
         "dominant_share": float(frame.variances.max() / (frame.variances.sum() or 1.0)),
         "scale_range": _compare_scales(frame.variances),
-        "n_duplicates": count_duplicates(features.visible),
+        "n_duplicates": n_duplicates,
         "n_axes": None if frame.axes is None else frame.axes.shape[1],
         "explained_variance": frame.explained_variance,
         "basis": learned.basis,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from polyfold._diagnostics import MapDiagnostics, describe_map
 from polyfold._features import Features
 from polyfold._index import build_index
+from polyfold._neighbors import count_duplicates
 from polyfold._regression import ROUNDING, TargetRegression, standardise_targets
 from polyfold.polymap import PolynomialMap
 
@@ -137,7 +138,15 @@ def describe_regression(
 ) -> ExplicitDiagnostics:
     """Gather what the steps of a fit found; see :func:`polyfold._diagnostics.describe_map` for the settings."""
     return ExplicitDiagnostics(
-        **describe_map(features, learned, regression.whitening, regression.curve, **settings),
+        **describe_map(
+            features.frame,
+            learned,
+            regression.whitening,
+            regression.curve,
+            n_samples=len(features.coordinates),
+            n_duplicates=count_duplicates(features.visible),
+            **settings,
+        ),
         learner=learner,
         r2=regression.r2,
         left_out_r2=regression.left_out_r2,

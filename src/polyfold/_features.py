@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from polyfold._basis import BASES, MonomialBasis, build_basis, choose_basis
 from polyfold._blocks import show_stage
@@ -69,9 +70,11 @@ def build_features(
     n_components: int = 1,
 ) -> Features:
     """Choose axes and monomials; there are at least `n_components` of them where the columns allow it."""
-    n_axes = choose_n_axes(reduce, samples, basis, degree, n_components)
+    n_axes = choose_n_axes(reduce, samples.shape, basis, degree, n_components, sparse=issparse(samples))
     with show_stage("columns", verbose):
-        frame, columns, coordinates = build_frame(samples, n_axes, center=center, random_state=random_state)
+        frame, columns, coordinates = build_frame(
+            samples, n_axes, center=center, random_state=random_state, n_jobs=n_jobs
+        )
     kind = choose_basis(basis, coordinates.shape[1], degree)
     monomials = build_basis(kind, coordinates.shape[1], degree)
     conditioned = condition_basis(monomials, coordinates, center=center, n_jobs=n_jobs, verbose=verbose)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.sparse import issparse, vstack
 from sklearn.decomposition import PCA
 
 from polyfold._basis import count_features
+from polyfold._blocks import map_blocks, row_slices
+from polyfold._domain import find_ranges
+from polyfold._moments import Moments, measure_moments, merge_moments
 from polyfold._validation import is_bool
 
 #: ``reduce="auto"`` keeps as many axes as make at most this many polynomial features: 30 axes at degree 2.
@@ -28,7 +32,7 @@ EXACT_SIZE = 2000
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The change of coordinates ``c = axesᵀ (x − shift) / scale``.
+    """The change of coordinates ``c = axesᵀ (x − shift) / scale``, and what the columns are like.
 
     Attributes
     ----------
@@ -41,6 +45,10 @@ class Frame:
         Share of the variance of the columns that is within the axes.
     variances : ndarray of shape (n_columns,)
         Of the columns, up to a common factor.
+    mean : ndarray of shape (n_columns,)
+        Of the columns.
+    ranges : ndarray of shape (2, n_columns)
+        The smallest and the largest value of each.
     """
 
     shift: NDArray[np.float64]
@@ -48,6 +56,23 @@ class Frame:
     axes: NDArray[np.float64] | None
     explained_variance: float
     variances: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    ranges: NDArray[np.float64]
+
+    @property
+    def n_axes(self) -> int:
+        """Variables of a polynomial in this frame."""
+        return len(self.shift) if self.axes is None else self.axes.shape[1]
+
+    def locate(self, samples: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return samples as standardised columns, and in the frame: the same array where there are no axes."""
+        columns = np.subtract(samples, self.shift, dtype=np.float64)
+        columns /= self.scale
+        return columns, self.project(columns)
+
+    def project(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return standardised columns in the frame."""
+        return columns if self.axes is None else np.asarray(columns @ self.axes)
 
 
 def check_reduce(reduce: Any) -> Any:
@@ -63,13 +88,15 @@ def check_reduce(reduce: Any) -> Any:
     return reduce
 
 
-def choose_n_axes(reduce: Any, samples: Any, kind: str, degree: int, n_components: int) -> Any:
+def choose_n_axes(
+    reduce: Any, shape: tuple[int, int], kind: str, degree: int, n_components: int, *, sparse: bool = False
+) -> Any:
     """Turn `reduce` into a number of axes, a fraction of variance, or None for no reduction.
 
     "auto" takes as many axes as FEATURE_BUDGET and the number of samples allow. Sparse columns are always
     rotated onto axes, if need be onto all of them: only there are they dense.
     """
-    n_samples, n_columns = samples.shape
+    n_samples, n_columns = shape
     if reduce is None or isinstance(reduce, (float, np.floating)):
         return None if reduce is None else float(reduce)
     if isinstance(reduce, str):
@@ -82,7 +109,7 @@ def choose_n_axes(reduce: Any, samples: Any, kind: str, degree: int, n_component
         raise ValueError(f"`reduce`={reduce} exceeds the number of columns, {n_columns}.")
     else:
         n_axes = int(reduce)
-    return None if n_axes == n_columns and not issparse(samples) else min(n_axes, n_samples)
+    return None if n_axes == n_columns and not sparse else min(n_axes, n_samples)
 
 
 def _fit_budget(n_samples: int, n_columns: int, kind: str, degree: int, n_components: int) -> int:
@@ -98,64 +125,101 @@ def _fit_budget(n_samples: int, n_columns: int, kind: str, degree: int, n_compon
 
 
 def build_frame(
-    samples: Any, n_axes: float | int | None, *, center: bool, random_state: Any
+    samples: Any, n_axes: float | int | None, *, center: bool, random_state: Any, n_jobs: int | None = None
 ) -> tuple[Frame, NDArray[np.float64] | None, NDArray[np.float64]]:
     """Return the frame of the samples, the samples as standardised columns (None where sparse), and in the frame.
 
     One scalar scales all columns: a rotation of the data changes neither the distances nor this scale.
     """
-    columns, shift, scale = _shift_columns(samples, center=center)
-    variances = _column_variances(columns)
-    if n_axes is None:
-        size = _rms_length(columns)
-        columns /= size
-        return Frame(shift, scale * size, None, 1.0, variances), columns, columns
-    if issparse(columns):
-        _check_digits(shift / scale, variances)
-    axes, explained = find_principal_axes(columns, n_axes, random_state, center=center)
-    coordinates = np.asarray(columns @ axes)
-    if issparse(columns):
-        coordinates -= (shift / scale) @ axes
-        coordinates *= bool(variances.any()) or not center  # equal samples differ by rounding only
-    size = _rms_length(coordinates)
-    frame = Frame(shift, scale * size, axes, explained, variances)
-    if issparse(columns):
-        return frame, None, coordinates / size
-    columns /= size
-    return frame, columns, coordinates / size
-
-
-def _column_variances(columns: Any) -> NDArray[np.float64]:
-    if issparse(columns):
-        mean_squares, means = columns.power(2).mean(axis=0), columns.mean(axis=0)
-    else:
-        mean_squares, means = np.einsum("ij,ij->j", columns, columns) / len(columns), columns.mean(axis=0)
-    variances = np.asarray(mean_squares).ravel() - np.square(np.asarray(means).ravel())
-    return np.asarray(np.maximum(variances, 0.0))
-
-
-def _shift_columns(samples: Any, *, center: bool) -> tuple[Any, NDArray[np.float64], float]:
-    """Return ``(x − shift) / scale`` with entries of at most about 1, the mean (0 without `center`) and the scale.
-
-    Squares of huge or tiny values stay within range. Sparse samples are scaled and not shifted.
-    """
     if issparse(samples):
-        columns = samples.astype(np.float64)
-        scale = float(np.abs(columns.data).max(initial=0.0)) or 1.0
-        columns.data /= scale
-        shift = np.asarray(columns.mean(axis=0)).ravel() * scale if center else np.zeros(samples.shape[1])
-        return columns, shift, scale
-    with np.errstate(over="ignore", invalid="ignore"):
-        shift = samples.mean(axis=0, dtype=np.float64) if center else np.zeros(samples.shape[1])
-        if not np.isfinite(shift).all():
-            largest = float(np.abs(samples).max())
-            shift = (samples / largest).mean(axis=0) * largest
-        columns = np.subtract(samples, shift, dtype=np.float64)
-        scale = max(float(columns.max()), -float(columns.min())) or 1.0
-    if not np.isfinite(scale):
-        raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
-    columns /= scale
-    return columns, shift, scale
+        frame, coordinates = _build_sparse_frame(samples, n_axes, center=center, random_state=random_state)
+        return frame, None, coordinates
+    is_tall = holds_products(*samples.shape)
+    with_products = n_axes is not None and is_tall
+
+    def of_block(rows: slice) -> Moments:
+        return measure_moments(samples[rows], with_products=with_products)
+
+    blocks = row_slices(len(samples), row_bytes=8 * samples.shape[1])
+    moments = merge_moments(list(map_blocks(of_block, blocks, n_jobs=n_jobs, verbose=0, description="")))
+    if n_axes is None or is_tall:
+        frame = frame_moments(moments, n_axes, center=center)
+        return frame, *frame.locate(samples)
+    frame = frame_moments(moments, None, center=center)
+    columns, _ = frame.locate(samples)
+    turned = turn_frame(frame, columns, n_axes, center=center, random_state=random_state)
+    columns *= frame.scale / turned.scale
+    return turned, columns, turned.project(columns)
+
+
+def holds_products(n_samples: int, n_columns: int) -> bool:
+    """Say whether principal axes are found from products of columns, rather than from the samples themselves."""
+    return n_columns <= min(n_samples, EXACT_SIZE)
+
+
+def frame_moments(moments: Moments, n_axes: float | int | None, *, center: bool) -> Frame:
+    """Return the frame of samples of which only the moments are known; with axes where `n_axes` asks for them."""
+    low, high = moments.ranges
+    with np.errstate(over="ignore"):
+        if not np.isfinite(high - low).all():
+            raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
+    mean = np.where(low == high, low, moments.mean * moments.unit)  # to the bit, where all values are equal
+    spread, variances = moments.measure_spread(center=center), moments.variances
+    axes, explained = None, 1.0
+    if n_axes is not None:
+        axes, explained = find_leading_axes(spread, n_axes)
+        spread = np.einsum("ij,ij->j", axes, spread @ axes)
+    elif spread.ndim == 2:
+        spread = np.diagonal(spread)
+    is_spread = variances.any() or not center  # equal samples differ by rounding only
+    scale = float(np.sqrt(max(spread.sum(), 0.0))) * moments.unit * bool(is_spread)
+    shift = mean if center else np.zeros_like(mean)
+    return Frame(shift, scale or 1.0, axes, explained, variances, mean, moments.ranges)
+
+
+def turn_frame(
+    frame: Frame, columns: NDArray[np.float64], n_axes: float | int, *, center: bool, random_state: Any
+) -> Frame:
+    """Return the frame turned to the principal axes of some samples, given as its standardised columns."""
+    axes, explained = find_principal_axes(columns, n_axes, random_state, center=center)
+    size = _rms_length(columns @ axes)
+    return replace(frame, scale=frame.scale * size, axes=axes, explained_variance=explained)
+
+
+def find_leading_axes(spread: NDArray[np.float64], n_axes: float | int) -> tuple[NDArray[np.float64], float]:
+    """Return the leading eigenvectors, shape (n_columns, n_axes), and their share of the trace.
+
+    A fraction takes as many as hold more than this share. The largest entry of each is positive.
+    """
+    squares, vectors = eigh(spread / (np.trace(spread) or 1.0))
+    shares = np.cumsum(np.maximum(squares[::-1], 0.0))
+    shares = shares / shares[-1] if shares[-1] > 0 else np.ones_like(shares)
+    if isinstance(n_axes, float):
+        n_axes = min(int(np.searchsorted(shares, n_axes, side="right")) + 1, len(shares))
+    axes, _ = np.linalg.qr(vectors[:, ::-1][:, :n_axes])  # orthonormal to rounding, in the same order
+    largest = axes[np.argmax(np.abs(axes), axis=0), np.arange(axes.shape[1])]
+    return np.ascontiguousarray(axes * np.where(largest < 0, -1.0, 1.0)), float(shares[int(n_axes) - 1])
+
+
+def _build_sparse_frame(
+    samples: Any, n_axes: float | int | None, *, center: bool, random_state: Any
+) -> tuple[Frame, NDArray[np.float64]]:
+    """Build the frame of sparse samples, which are scaled but not shifted, and never made dense."""
+    columns = samples.astype(np.float64)
+    scale = float(np.abs(columns.data).max(initial=0.0)) or 1.0
+    columns.data /= scale
+    means = np.asarray(columns.mean(axis=0)).ravel()
+    variances = np.maximum(np.asarray(columns.power(2).mean(axis=0)).ravel() - np.square(means), 0.0)
+    shift = means * center
+    _check_digits(shift, variances)
+    assert n_axes is not None
+    axes, explained = find_principal_axes(columns, n_axes, random_state, center=center)
+    coordinates = np.asarray(columns @ axes) - shift @ axes
+    coordinates *= bool(variances.any()) or not center  # equal samples differ by rounding only
+    size = _rms_length(coordinates)
+    ranges = find_ranges(samples)
+    frame = Frame(shift * scale, scale * size, axes, explained, variances, means * scale, ranges)
+    return frame, coordinates / size
 
 
 def _rms_length(coordinates: NDArray[np.float64]) -> float:
@@ -189,8 +253,6 @@ def find_principal_axes(
         )
     if sparse:
         solver = "covariance_eigh" if n_columns <= EXACT_SIZE else "arpack"
-    elif n_columns <= min(n_samples, EXACT_SIZE):
-        solver = "covariance_eigh"
     elif n_samples <= EXACT_SIZE or fraction:
         solver = "full"
     else:
@@ -198,10 +260,16 @@ def find_principal_axes(
     seed = 0 if random_state is None else random_state
     if not center:  # a table and its negative have mean zero
         columns = vstack([columns, -columns]) if sparse else np.concatenate([columns, -columns])
-    if not _column_variances(columns).any():  # equal samples have no axes
+    if _are_equal(columns):
         return np.eye(n_columns, 1 if fraction else int(n_axes)), 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         pca = PCA(n_axes, svd_solver=solver, random_state=seed).fit(columns)
         explained = float(np.nan_to_num(pca.explained_variance_ratio_.sum(), nan=1.0))
     axes, _ = np.linalg.qr(pca.components_.T)  # orthonormal to rounding, in the same order
     return np.ascontiguousarray(axes), min(explained, 1.0)
+
+
+def _are_equal(columns: Any) -> bool:
+    """Say whether all rows are equal: then there are no axes."""
+    ends = columns.max(axis=0) - columns.min(axis=0)
+    return not (ends.nnz if issparse(ends) else ends.any())

@@ -12,17 +12,18 @@ from scipy.sparse.linalg import eigsh
 
 from polyfold._eigen import orthonormalize, solve_kernel, solve_orthogonal_kernel
 from polyfold._features import Features
-from polyfold._regression import regress, whiten_features
+from polyfold._regression import Regression, WhiteBasis, regress, whiten_features
 from polyfold._solution import Selection, Solution
 from polyfold.objectives.isomap import (
     build_distance_graph,
     center_exactly,
+    draw_landmarks,
+    learn_placement,
     measure_geodesics,
-    place_by_landmarks,
 )
 
-#: Up to this many samples all geodesics are measured, beyond it those from N_LANDMARKS landmarks.
-EXACT_SIZE, N_LANDMARKS = 3000, 500
+#: Up to this many samples all geodesics are measured, beyond it those from landmarks.
+EXACT_SIZE = 3000
 
 #: Eigenvalues of K below this share of the largest are those of distances that no embedding has.
 LEAST_EIGENVALUE = 1e-9
@@ -81,9 +82,9 @@ def build_kernel(
         squares = measure_geodesics(graph, np.arange(n_samples), **work)
         K = center_exactly(squares, weights / weights.sum())
         return GeodesicKernel(roots[:, np.newaxis] * K * roots, None)
-    seed = np.random.default_rng(0 if random_state is None else random_state)
-    landmarks = np.sort(seed.choice(n_samples, N_LANDMARKS, replace=False))
-    F = place_by_landmarks(measure_geodesics(graph, landmarks, **work), landmarks)
+    landmarks = draw_landmarks(n_samples, random_state)
+    squares = measure_geodesics(graph, landmarks, **work)
+    F = learn_placement(squares[:, landmarks]).place(squares.T)
     F -= np.average(F, axis=0, weights=weights)
     return GeodesicKernel(None, roots[:, np.newaxis] * F)
 
@@ -120,16 +121,23 @@ def solve_global(
     """
     white = whiten_features(features, weights, n_components, center=center, n_jobs=n_jobs)
     targets = kernel.find_coordinates(n_components)
-    _check_positive(targets.shape[1], n_components)
+    check_positive(targets.shape[1], n_components)
     regression = regress(white, targets, 0.0 if orthogonal else alpha, n_jobs=n_jobs, verbose=verbose)
-    curve, whitening = regression.curve, white.whitening
     C = kernel.project(white.expand())
+    return solve_whitened(C, regression, white.basis, n_components, orthogonal=orthogonal)
+
+
+def solve_whitened(
+    C: NDArray[np.float64], regression: Regression, white: WhiteBasis, n_components: int, *, orthogonal: bool
+) -> Solution:
+    """Maximise ``tr(VᵀCV)``, C the kernel in the whitened basis, with the ridge that the regression chose."""
+    curve, whitening = regression.curve, white.whitening
     if orthogonal:
-        directions = solve_orthogonal_kernel(C, whitening, features.basis.T, n_components)
+        directions = solve_orthogonal_kernel(C, whitening, white.conditioned.T, n_components)
     else:
         directions = solve_kernel(C, whitening, n_components, curve.best_alpha)
         positive = directions.eigenvalues > LEAST_EIGENVALUE * directions.eigenvalues[0]
-        _check_positive(int(np.count_nonzero(positive)), n_components)
+        check_positive(int(np.count_nonzero(positive)), n_components)
     V, offset = white.to_monomials(directions.vectors)
     if orthogonal:
         V, offset = orthonormalize(V, offset)
@@ -148,7 +156,8 @@ def solve_global(
     )
 
 
-def _check_positive(n_positive: int, n_components: int) -> None:
+def check_positive(n_positive: int, n_components: int) -> None:
+    """Check that there are as many coordinates as asked for."""
     if n_positive < n_components:
         raise ValueError(
             f"`n_components`={n_components} exceeds what geodesic distances span: only {n_positive} of the inner "

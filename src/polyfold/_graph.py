@@ -37,6 +37,10 @@ class Graph(Protocol):
     def order(self) -> NDArray[np.intp] | None:
         """Which of the samples given to `fit` each of these is; None where they are the same."""
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether residuals are also subtracted: then a part of the samples has no objective of its own."""
+
     def write(self, rows: NDArray[np.intp]) -> Equations:
         """Return the equations of `rows`."""
 
@@ -69,6 +73,7 @@ class NeighborGraph:
     build: Callable[[Patch], Equations]
     order: NDArray[np.intp] | None = None
     floats_per_row: int = 1000
+    is_signed: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -129,6 +134,7 @@ class EquationGraph:
     D: NDArray[np.float64]
     owners: NDArray[np.intp]
     order: None = None
+    is_signed: bool = False
 
     @property
     def n_samples(self) -> int:

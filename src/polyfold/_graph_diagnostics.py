@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._diagnostics import MapDiagnostics, describe_map
-from polyfold._features import Features
+from polyfold._frame import Frame
 from polyfold._neighbors import AUTO_NEIGHBORS
-from polyfold._relations import Relations
+from polyfold._relations import RelationFacts
 from polyfold._selection import LEAST_AGREEMENT, LEAST_EXTENT
 from polyfold._solution import Solution
 from polyfold.objectives import GEODESIC, OBJECTIVES
@@ -42,6 +42,9 @@ class Diagnostics(MapDiagnostics):
         What is kept; "affinity" or "callable" where it was given.
     n_neighbors : int
         Of each sample; of a given graph on average.
+    n_reference : int
+        Samples among which these were looked for. Where they are fewer than all, duplicates, components and
+        intrinsic dimension are theirs.
     search : {"exact", "approx", "given"}
         How neighbours were found.
     recall : float
@@ -80,6 +83,7 @@ class Diagnostics(MapDiagnostics):
     intrinsic_dimension: float
     graph: str
     n_neighbors: int
+    n_reference: int
     search: str
     recall: float
     n_connected_components: int
@@ -122,6 +126,8 @@ class Diagnostics(MapDiagnostics):
                 why = " (auto: 1 % of the samples and m(m+1)/2 for dimension m, within 10 to 50)"
         else:
             why = " on average (given)" if self.space == "given" else " (given)"
+        if self.n_reference < self.n_samples:
+            why += f", among {self.n_reference:,} of the samples"
         if self.search == "approx":
             why += f", {self.recall:.1%} of the nearest found"
         parts = self.n_connected_components
@@ -221,7 +227,7 @@ class Diagnostics(MapDiagnostics):
             )
         if self.n_duplicates:
             messages.append(
-                f"{self.n_duplicates} of {self.n_samples} samples are duplicates of another. They use "
+                f"{self.n_duplicates} of {self.n_reference} samples are duplicates of another. They use "
                 "up neighbourhoods without adding shape: drop them, for example with numpy.unique(X, axis=0), or "
                 "raise `n_neighbors`."
             )
@@ -255,8 +261,8 @@ class Diagnostics(MapDiagnostics):
 
 
 def describe_fit(
-    features: Features,
-    relations: Relations,
+    frame: Frame,
+    relations: RelationFacts,
     learned: PolynomialMap,
     solution: Solution,
     *,
@@ -269,10 +275,13 @@ def describe_fit(
     selection = solution.selection
     tangents = selection.tangents
     return Diagnostics(
-        **describe_map(features, learned, solution.whitening, solution.curve, **settings),
+        **describe_map(
+            frame, learned, solution.whitening, solution.curve, n_duplicates=relations.n_duplicates, **settings
+        ),
         intrinsic_dimension=relations.dimension,
         graph=graph,
         n_neighbors=relations.n_neighbors,
+        n_reference=relations.n_reference,
         search=relations.search,
         recall=relations.recall,
         n_connected_components=relations.n_pieces,

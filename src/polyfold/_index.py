@@ -206,12 +206,32 @@ def find_others(
     return neighbors
 
 
-def measure_recall(X: NDArray[np.float64], neighbors: NDArray[np.intp], *, n_jobs: int | None) -> float:
-    """Return the share of the nearest neighbours that were found, on some samples."""
-    drawn = np.random.default_rng(0).choice(len(X), min(RECALL_SAMPLES, len(X)), replace=False)
-    distances, _ = build_index(X, n_jobs=n_jobs).find(X[drawn], neighbors.shape[1] + 1)
-    farthest = distances[:, -1] * (1 + 1e-6)  # another sample as near is as good
-    hits = 0
-    for sample, limit in zip(drawn.tolist(), farthest.tolist(), strict=True):
-        hits += int(np.count_nonzero(np.linalg.norm(X[neighbors[sample]] - X[sample], axis=1) <= limit))
-    return hits / neighbors[drawn].size
+def find_around(
+    index: NeighborIndex, queries: NDArray[np.float64], own: NDArray[np.intp], n_neighbors: int
+) -> NDArray[np.intp]:
+    """Return the nearest samples of an index to each query, less the query itself where it is one of them.
+
+    Parameters
+    ----------
+    index : NeighborIndex
+    queries : ndarray of shape (n_queries, n_columns)
+    own : ndarray of shape (n_queries,)
+        Which sample of the index each query is; -1 where it is none.
+    n_neighbors : int
+    """
+    found = np.empty((len(queries), n_neighbors), dtype=np.intp)
+    for rows in row_slices(len(queries), row_bytes=max(2**12, 24 * queries.shape[1])):
+        _, nearest = index.find(queries[rows], n_neighbors + 1)
+        is_own = nearest == own[rows, np.newaxis]
+        is_own[~is_own.any(axis=1), -1] = True  # then the farthest is left out
+        found[rows] = nearest[~is_own].reshape(-1, n_neighbors)
+    return found
+
+
+def measure_recall(
+    X: NDArray[np.float64], centers: NDArray[np.intp], neighbors: NDArray[np.intp], *, n_jobs: int | None
+) -> float:
+    """Return the share of the nearest neighbours of some samples that were found."""
+    distances, _ = build_index(X, n_jobs=n_jobs).find(X[centers], neighbors.shape[1] + 1)
+    farthest = distances[:, -1:] * (1 + 1e-6)  # another sample as near is as good
+    return float((np.linalg.norm(X[neighbors] - X[centers, np.newaxis], axis=2) <= farthest).mean())

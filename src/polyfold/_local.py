@@ -12,17 +12,16 @@ from scipy.linalg import eigvalsh
 from polyfold._blocks import show_stage
 from polyfold._conditioning import ConditionedBasis
 from polyfold._eigen import Directions, Whitening, orthonormalize, solve_orthogonal, solve_pair, whiten
-from polyfold._features import Features
-from polyfold._gram import GramPair, build_gram_folds, sum_folds
-from polyfold._graph import AffinityGraph, Graph
+from polyfold._gram import GramPair, sum_folds
 from polyfold._ridge import ALPHAS, RidgeCurve, average_objective, cross_validate
 from polyfold._selection import N_MORE, learn_tangents, select_coordinates
 from polyfold._solution import Selection, Solution
 
 
 def solve_local(
-    graph: Graph,
-    features: Features,
+    folds: list[GramPair],
+    basis: ConditionedBasis,
+    sample: NDArray[np.float64],
     n_components: int,
     *,
     alpha: float | None,
@@ -31,15 +30,18 @@ def solve_local(
     center: bool,
     n_jobs: int | None,
     verbose: int,
+    signed: bool = False,
 ) -> Solution:
     """Minimise ``||L Phi V||²``, subject to ``Vᵀ Phiᵀ diag(D) Phi V = I`` or to ``VᵀV = I``.
 
     Parameters
     ----------
-    graph : Graph
-        Writes L and D.
-    features : Features
-        Of the samples.
+    folds : list of GramPair
+        The sums of each fold: what is minimised and what is fixed.
+    basis : ConditionedBasis
+        In which these are written.
+    sample : ndarray of shape (n_drawn, n_axes)
+        Some samples in the map's units, to tell which coordinates are independent.
     n_components : int
     alpha : float or None
         The ridge; None chooses it on held-out folds.
@@ -49,9 +51,9 @@ def solve_local(
         Take the coordinates that do not repeat each other, instead of the smallest.
     center, n_jobs, verbose
         Of the fit.
+    signed : bool, default=False
+        Whether some squared residuals are subtracted: then a fold has no objective of its own.
     """
-    X, basis = features.coordinates, features.basis
-    folds = build_gram_folds(graph, X, basis, n_jobs=n_jobs, verbose=verbose)
     gram = sum_folds(folds)
     mean, B = gram.measure_spread(center=center)
     with show_stage("whitening", verbose):
@@ -62,8 +64,7 @@ def solve_local(
         lengths = coefficients.T @ coefficients
     held_out: dict[str, Any] = {"center": center, "verbose": verbose, "lengths": lengths}
     alphas = ALPHAS if alpha is None else np.array([alpha])
-    is_signed = isinstance(graph, AffinityGraph) and graph.is_signed
-    if is_signed:
+    if signed:
         _check_semidefinite(gram, whitening, alpha)
         curve = RidgeCurve(alphas, np.array([np.nan]), np.full((1, n_components), np.nan))
     else:
@@ -76,13 +77,13 @@ def solve_local(
 
     if independent:
         with show_stage("coordinates", verbose):
-            directions, selection = _choose_directions(solve, X, basis, n_components, whitening.rank, n_jobs)
+            directions, selection = _choose_directions(solve, sample, basis, n_components, whitening.rank, n_jobs)
     else:
         with show_stage("eigenvectors", verbose):
             directions, selection = solve(n_components), Selection(np.arange(n_components), n_components)
     kept = selection.kept
     rated, best = curve, curve.best
-    if kept[-1] >= n_components and not is_signed:
+    if kept[-1] >= n_components and not signed:
         held_out["verbose"] = 0
         chosen_alpha = np.array([curve.best_alpha])
         rated = cross_validate(
@@ -98,7 +99,7 @@ def solve_local(
         eigenvalues=directions.eigenvalues,
         whitening=whitening,
         curve=curve,
-        training_objective=np.nan if is_signed else average_objective(folds, mean, directions.vectors),
+        training_objective=np.nan if signed else average_objective(folds, mean, directions.vectors),
         held_out_objective=float(rated.objectives[best]),
         held_out_spread=rated.spreads[best],
         selection=selection,
@@ -107,14 +108,14 @@ def solve_local(
 
 def _choose_directions(
     solve: Callable[[int], Directions],
-    X: NDArray[np.float64],
+    sample: NDArray[np.float64],
     basis: ConditionedBasis,
     n_components: int,
     rank: int,
     n_jobs: int | None,
 ) -> tuple[Directions, Selection]:
     """Take the directions whose gradients are independent, or the first where that cannot be told."""
-    tangents = learn_tangents(X, n_components, n_jobs=n_jobs)
+    tangents = learn_tangents(sample, n_components, n_jobs=n_jobs)
     if tangents is None or tangents.are_noise:
         return solve(n_components), Selection(np.arange(n_components), n_components, tangents)
     candidates = solve(min(n_components + N_MORE, rank))

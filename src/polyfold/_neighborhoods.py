@@ -21,7 +21,15 @@ from polyfold._eigen import solve_pair, whiten
 from polyfold._features import Features
 from polyfold._gram import build_gram_folds
 from polyfold._graph import NeighborGraph
-from polyfold._index import TreeIndex, build_index, choose_search, find_others, measure_recall
+from polyfold._index import (
+    RECALL_SAMPLES,
+    NeighborIndex,
+    TreeIndex,
+    build_index,
+    choose_search,
+    find_others,
+    measure_recall,
+)
 from polyfold._neighbors import (
     choose_n_neighbors,
     estimate_dimension,
@@ -105,23 +113,103 @@ def find_neighborhoods(
     alpha : float or None
         Of the fit; None where it is yet to be chosen.
     """
+    visible = features.visible
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+    if not isinstance(neighbors, str):
+        dimension = measure_dimension(visible, None, **settings)
+        number = count_neighbors(objective, n_neighbors, len(visible), dimension, neighbors, n_components)
+        found = find_transformer_neighbors(neighbors, X, visible, number, random_state=random_state)
+        space = "axes" if features.columns is None else "columns"
+        return Neighborhoods(found, visible, None, dimension, space, {}, "given", float("nan"))
+    plan = plan_search(
+        objective,
+        features,
+        n_components,
+        n_samples=len(visible),
+        n_neighbors=n_neighbors,
+        neighbors=neighbors,
+        alpha=alpha,
+        center=center,
+        **settings,
+    )
+    measured, index = plan.measured, plan.index
+    order = index.order if objective is not None and isinstance(index, TreeIndex) else None
+    numbers = np.arange(len(measured))
+    if order is not None:
+        numbers = np.empty(len(measured), dtype=np.int32 if len(measured) < 2**31 else np.intp)
+        numbers[order] = np.arange(len(order), dtype=numbers.dtype)
+    found = find_others(index, measured, plan.n_neighbors, numbers, verbose=verbose)
+    recall = 1.0
+    if plan.search != "exact":
+        drawn = np.random.default_rng(0).choice(len(found), min(RECALL_SAMPLES, len(found)), replace=False)
+        recall = measure_recall(measured, drawn, found[drawn], n_jobs=n_jobs)
+    measured = measured if order is None else np.take(measured, order, axis=0)
+    return Neighborhoods(
+        found, measured, order, plan.dimension, plan.space, plan.space_scores, plan.search, recall
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SearchPlan:
+    """How many neighbours are looked for, among what and how; see `Neighborhoods`."""
+
+    n_neighbors: int
+    dimension: float
+    space: str
+    space_scores: dict[str, float]
+    measured: NDArray[np.float64]
+    search: str
+    index: NeighborIndex
+
+
+def plan_search(
+    objective: Objective | None,
+    features: Features,
+    n_components: int,
+    *,
+    n_samples: int,
+    n_neighbors: Any,
+    neighbors: str,
+    alpha: float | None,
+    center: bool,
+    n_jobs: int | None,
+    verbose: int,
+) -> SearchPlan:
+    """Choose the number of neighbours and the space, and prepare the search among samples.
+
+    Parameters
+    ----------
+    features : Features
+        Of the samples among which neighbours are looked for.
+    n_samples : int
+        Of the fit; these, or more.
+    objective, n_components, n_neighbors, neighbors, alpha, center, n_jobs, verbose
+        As in `find_neighborhoods`.
+    """
     columns, coordinates, visible = features.columns, features.coordinates, features.visible
-    with show_stage("dimension", verbose):
-        index = build_index(visible, n_jobs=n_jobs)
-        dimension = estimate_dimension(visible, n_jobs=n_jobs, index=index)
-    least = 1 if objective is None else objective.least_neighbors(n_components)
-    number = choose_n_neighbors(n_neighbors, len(visible), dimension, neighbors, least)
+    index = build_index(visible, n_jobs=n_jobs)
+    dimension = measure_dimension(visible, index, n_jobs=n_jobs, verbose=verbose)
+    number = count_neighbors(objective, n_neighbors, n_samples, dimension, neighbors, n_components)
+    if number >= len(visible):
+        raise ValueError(
+            f"`reference_size` must be above the number of neighbours, got {len(visible)} with "
+            f"n_neighbors={number}. Raise `reference_size` or lower `n_neighbors`."
+        )
     space = "axes" if columns is None else "columns"
     scores: dict[str, float] = {}
-    if not isinstance(neighbors, str):
-        found = find_transformer_neighbors(neighbors, X, visible, number, random_state=random_state)
-        return Neighborhoods(found, visible, None, dimension, space, scores, "given", float("nan"))
     if objective is not None and columns is not None and coordinates is not columns:
-        settings = objective, number, n_components, alpha
         # Of too few samples, or of samples too alike, the axes are taken without a trial.
         with show_stage("trial", verbose), suppress(ValueError):
             scores = compare_spaces(
-                columns, coordinates, features.monomials, *settings, center=center, n_jobs=n_jobs
+                columns,
+                coordinates,
+                features.monomials,
+                objective,
+                number,
+                n_components,
+                alpha,
+                center=center,
+                n_jobs=n_jobs,
             )
         space = choose_space(scores)
     measured = visible if space == "columns" else coordinates
@@ -129,15 +217,28 @@ def find_neighborhoods(
     if measured is not visible or search != "exact":
         with show_stage("index", verbose):
             index = build_index(measured, n_jobs=n_jobs, search=search)
-    order = index.order if objective is not None and isinstance(index, TreeIndex) else None
-    numbers = np.arange(len(measured))
-    if order is not None:
-        numbers = np.empty(len(measured), dtype=np.int32 if len(measured) < 2**31 else np.intp)
-        numbers[order] = np.arange(len(order), dtype=numbers.dtype)
-    found = find_others(index, measured, number, numbers, verbose=verbose)
-    recall = 1.0 if search == "exact" else measure_recall(measured, found, n_jobs=n_jobs)
-    measured = measured if order is None else np.take(measured, order, axis=0)
-    return Neighborhoods(found, measured, order, dimension, space, scores, search, recall)
+    return SearchPlan(number, dimension, space, scores, measured, search, index)
+
+
+def measure_dimension(
+    visible: NDArray[np.float64], index: NeighborIndex | None, *, n_jobs: int | None, verbose: int
+) -> float:
+    """Estimate the intrinsic dimension, and show that it is being done."""
+    with show_stage("dimension", verbose):
+        return estimate_dimension(visible, n_jobs=n_jobs, index=index)
+
+
+def count_neighbors(
+    objective: Objective | None,
+    n_neighbors: Any,
+    n_samples: int,
+    dimension: float,
+    neighbors: Any,
+    n_components: int,
+) -> int:
+    """Choose the number of neighbours, no fewer than the objective needs."""
+    least = 1 if objective is None else objective.least_neighbors(n_components)
+    return choose_n_neighbors(n_neighbors, n_samples, dimension, neighbors, least)
 
 
 def build_neighbor_graph(
@@ -152,7 +253,8 @@ def build_neighbor_graph(
     """Gather what the objective must know of all samples, and return the graph that writes its equations."""
     measured, neighbors, order = neighborhoods.measured, neighborhoods.neighbors, neighborhoods.order
     weights = weights if order is None else weights[order]
-    statistics = objective.prepare(measured, neighbors, n_components, n_jobs=n_jobs, verbose=verbose)
+    centers = np.arange(len(neighbors))
+    statistics = objective.prepare(measured, centers, neighbors, n_components, n_jobs=n_jobs, verbose=verbose)
     build = partial(objective.build, **statistics)
     floats_per_row = objective.count_floats(neighbors.shape[1], measured.shape[1])
     return NeighborGraph(neighbors, measured, weights, build, order, floats_per_row)

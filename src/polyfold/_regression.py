@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._blocks import map_blocks, row_slices
-from polyfold._conditioning import check_no_overflow
+from polyfold._conditioning import ConditionedBasis, check_no_overflow
 from polyfold._eigen import Whitening, whiten
 from polyfold._features import Features
 from polyfold._gram import GramPair
@@ -82,13 +82,12 @@ def leave_one_out(
 
 
 @dataclass(frozen=True, eq=False)
-class WhitenedFeatures:
-    """Polynomial features of samples as orthonormal columns, rows times √weight.
+class WhiteBasis:
+    """Polynomial features that are orthonormal on the samples they were learned from.
 
     Attributes
     ----------
-    features : Features
-    weights : ndarray of shape (n_samples,)
+    conditioned : ConditionedBasis
     mean : ndarray of shape (n_features,)
         Weighted mean of the conditioned features, or 0 where there is no constant term.
     whitening : Whitening
@@ -96,26 +95,44 @@ class WhitenedFeatures:
     has_constant : bool
     """
 
-    features: Features
-    weights: NDArray[np.float64]
+    conditioned: ConditionedBasis
     mean: NDArray[np.float64]
     whitening: Whitening
     has_constant: bool
 
-    def expand(self, rows: slice = slice(None)) -> NDArray[np.float64]:
-        """Return the rows of U that belong to some samples."""
-        centered = self.features.basis.expand(self.features.coordinates[rows]) - self.mean
-        return np.asarray((centered @ self.whitening.W) * np.sqrt(self.weights[rows])[:, np.newaxis])
-
-    def measure_leverage(self, rows: slice = slice(None)) -> NDArray[np.float64] | float:
-        """Return the share of samples in the constant term."""
-        return self.weights[rows] / self.weights.sum() if self.has_constant else 0.0
+    def expand(self, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the features of samples in the frame."""
+        return np.asarray((self.conditioned.expand(coordinates) - self.mean) @ self.whitening.W)
 
     def to_monomials(
         self, directions: NDArray[np.float64], constant: NDArray[np.float64] | float = 0.0
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rewrite ``(Q − mean) directions + constant`` as ``Phi coefficients + offset``."""
-        return self.features.basis.to_monomials(directions, constant - self.mean @ directions)
+        return self.conditioned.to_monomials(directions, constant - self.mean @ directions)
+
+
+@dataclass(frozen=True, eq=False)
+class WhitenedFeatures:
+    """Polynomial features of samples as orthonormal columns, rows times √weight."""
+
+    basis: WhiteBasis
+    features: Features
+    weights: NDArray[np.float64]
+
+    @property
+    def whitening(self) -> Whitening:
+        """Of the features."""
+        return self.basis.whitening
+
+    def expand(self, rows: slice = slice(None)) -> NDArray[np.float64]:
+        """Return the rows of U that belong to some samples."""
+        white = self.basis.expand(self.features.coordinates[rows])
+        white *= np.sqrt(self.weights[rows])[:, np.newaxis]
+        return white
+
+    def measure_leverage(self, rows: slice = slice(None)) -> NDArray[np.float64] | float:
+        """Return the share of samples in the constant term."""
+        return self.weights[rows] / self.weights.sum() if self.basis.has_constant else 0.0
 
 
 def whiten_features(
@@ -141,7 +158,7 @@ def whiten_features(
     check_no_overflow(gram.B)
     mean, B = gram.measure_spread(center=center)
     whitening = whiten(B, features.basis.T_inverse, n_components)
-    return WhitenedFeatures(features, weights, mean, whitening, center)
+    return WhitenedFeatures(WhiteBasis(features.basis, mean, whitening, center), features, weights)
 
 
 def _map_rows(function: Callable[[slice], Any], features: Features, description: str, **work: Any) -> list[Any]:
@@ -201,8 +218,7 @@ def regress(
     n_jobs, verbose
         Of the fit.
     """
-    alphas = np.concatenate([[0.0], RIDGES]) if alpha is None else np.array([alpha])
-    shrinkages = [shrink(white.whitening.penalty, float(each)) for each in alphas]
+    alphas = list_ridges(alpha)
 
     def project(rows: slice) -> NDArray[np.float64]:
         return np.asarray(white.expand(rows).T @ T[rows])
@@ -210,19 +226,50 @@ def regress(
     projection = np.sum(_map_rows(project, white.features, "", n_jobs=n_jobs, verbose=0), axis=0)
 
     def rate(rows: slice) -> NDArray[np.float64]:
-        U, leverage = white.expand(rows), white.measure_leverage(rows)
-        sums = []
-        for shrinkage in shrinkages:
-            left_out = leave_one_out(U, T[rows], projection, shrinkage, leverage)
-            each = (T[rows] - left_out.predicted, T[rows] - left_out.fitted, left_out.predicted, left_out.fitted)
-            sums.append([np.square(values).sum(axis=0) for values in each])
-        return np.array(sums)
+        leverage = white.measure_leverage(rows)
+        return rate_rows(white.expand(rows), T[rows], projection, white.whitening, alphas, leverage)
 
     rated = np.sum(_map_rows(rate, white.features, "left out", n_jobs=n_jobs, verbose=verbose), axis=0)
+    return read_regression(projection, white.whitening, alphas, rated, np.square(T).sum(axis=0))
+
+
+def list_ridges(alpha: float | None) -> NDArray[np.float64]:
+    """Return the one ridge, or for None no ridge and each of RIDGES."""
+    return np.concatenate([[0.0], RIDGES]) if alpha is None else np.array([alpha])
+
+
+def rate_rows(
+    U: NDArray[np.float64],
+    T: NDArray[np.float64],
+    projection: NDArray[np.float64],
+    whitening: Whitening,
+    alphas: NDArray[np.float64],
+    leverage: NDArray[np.float64] | float,
+) -> NDArray[np.float64]:
+    """Return sums of squares over some samples for each ridge, shape (n_alphas, 4, n_targets).
+
+    Of what is missed with each sample left out and with all, and of what is predicted with each left out and with
+    all; see :func:`leave_one_out`.
+    """
+    sums = []
+    for alpha in alphas.tolist():
+        left_out = leave_one_out(U, T, projection, shrink(whitening.penalty, alpha), leverage)
+        each = (T - left_out.predicted, T - left_out.fitted, left_out.predicted, left_out.fitted)
+        sums.append([np.square(values).sum(axis=0) for values in each])
+    return np.array(sums)
+
+
+def read_regression(
+    projection: NDArray[np.float64],
+    whitening: Whitening,
+    alphas: NDArray[np.float64],
+    rated: NDArray[np.float64],
+    total: NDArray[np.float64],
+) -> Regression:
+    """Return the regressions from the sums of :func:`rate_rows` over all samples."""
     with np.errstate(divide="ignore", invalid="ignore"):
         spreads = np.sqrt(rated[:, 2] / rated[:, 3])
-    total = np.square(T).sum(axis=0)
-    return Regression(projection, white.whitening, alphas, rated[:, 0], rated[:, 1], spreads, total)
+    return Regression(projection, whitening, alphas, rated[:, 0], rated[:, 1], spreads, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +316,7 @@ class TargetRegression:
 
     def write_map(self) -> PolynomialMap:
         """Return the map in the unit of the coordinates."""
-        V, offset = self.white.to_monomials(self.regression.best_directions * self.deviation, self.mean)
+        V, offset = self.white.basis.to_monomials(self.regression.best_directions * self.deviation, self.mean)
         features, frame = self.white.features, self.white.features.frame
         return PolynomialMap(frame.shift, frame.scale, features.kind, features.degree, V, offset, frame.axes)
 

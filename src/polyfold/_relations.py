@@ -13,18 +13,17 @@ from polyfold._features import Features
 from polyfold._global import GeodesicKernel, build_kernel
 from polyfold._graph import AffinityGraph, EquationGraph, Graph, check_affinity, check_equations, count_pieces
 from polyfold._neighborhoods import build_neighbor_graph, find_neighborhoods
-from polyfold._neighbors import count_components, estimate_dimension
+from polyfold._neighbors import count_components, count_duplicates, estimate_dimension
 from polyfold._validation import check_choice
 from polyfold.objectives import GEODESIC, GRAPHS, ISOMAP_MUTUAL, OBJECTIVES
 
 
-@dataclass(frozen=True, eq=False)
-class Relations:
-    """What is kept, and what was found on the way to it.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RelationFacts:
+    """What was found on the way to what is kept.
 
     Attributes
     ----------
-    kept : Graph or GeodesicKernel
     n_neighbors : int
         Of each sample; of a given graph on average.
     n_pieces : int
@@ -39,16 +38,29 @@ class Relations:
         How neighbours were found.
     recall : float
         Share of the nearest neighbours that were found, on a sample; NaN where they were given.
+    n_reference : int
+        Samples among which neighbours were looked for.
+    n_duplicates : int
+        Those of them that repeat an earlier one exactly.
     """
 
-    kept: Graph | GeodesicKernel
     n_neighbors: int
     n_pieces: int
     dimension: float
     space: str
+    n_reference: int
+    n_duplicates: int
     space_scores: dict[str, float] = field(default_factory=dict)
     search: str = "given"
     recall: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """What is kept of samples in memory, and what was found on the way to it."""
+
+    kept: Graph | GeodesicKernel
+    facts: RelationFacts
 
 
 def check_graph(graph: Any) -> Any:
@@ -93,7 +105,15 @@ def describe_given(
     else:
         n_neighbors = graph.L.nnz / max(graph.L.shape[0], 1) - 1
     dimension = estimate_dimension(visible, n_jobs=n_jobs)
-    return Relations(graph, max(round(n_neighbors), 0), count_pieces(graph), dimension, "given")
+    facts = RelationFacts(
+        n_neighbors=max(round(n_neighbors), 0),
+        n_pieces=count_pieces(graph),
+        dimension=dimension,
+        space="given",
+        n_reference=len(visible),
+        n_duplicates=count_duplicates(visible),
+    )
+    return Relations(graph, facts)
 
 
 def find_relations(
@@ -127,13 +147,15 @@ def find_relations(
         )
     else:
         kept = build_neighbor_graph(objective, around, weights, n_components, **work)
-    return Relations(
-        kept,
-        int(around.neighbors.shape[1]),
-        count_components(around.neighbors, mutual=name == ISOMAP_MUTUAL),
-        around.dimension,
-        around.space,
-        around.space_scores,
-        around.search,
-        around.recall,
+    facts = RelationFacts(
+        n_neighbors=int(around.neighbors.shape[1]),
+        n_pieces=count_components(around.neighbors, mutual=name == ISOMAP_MUTUAL),
+        dimension=around.dimension,
+        space=around.space,
+        space_scores=around.space_scores,
+        search=around.search,
+        recall=around.recall,
+        n_reference=len(around.neighbors),
+        n_duplicates=count_duplicates(features.visible),
     )
+    return Relations(kept, facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
+from polyfold._draw import choose_sample_size, draw_rows
+from polyfold._extras import import_needing
 from polyfold._record import describe_training
+from polyfold._rows import is_dask, read_columns
 from polyfold.export import load_exporter
 from polyfold.metrics import coranking_auc
 from polyfold.polymap import PolynomialMap
@@ -50,12 +54,27 @@ class TrainingSamples:
         """The samples that are kept."""
         return self.samples if self.kept.all() else self.samples[self.kept]
 
+    @cached_property
+    def drawn(self) -> NDArray[np.intp]:
+        """Which of those kept make up a sample, from which what needs no more is found."""
+        return draw_rows(len(self.weights), choose_sample_size(self.samples.shape[1]))
+
+    def draw(self) -> tuple[Any, NDArray[np.float64]]:
+        """Return this sample, and its weights."""
+        if len(self.drawn) == len(self.weights):
+            return self.used, self.weights
+        return self.samples[np.flatnonzero(self.kept)[self.drawn]], self.weights[self.drawn]
+
     @property
     def used_as_given(self) -> Any:
         """The samples that are kept, with the type and the names that they came with."""
         if self.kept.all():
             return self.given
         return self.used if issparse(self.samples) else _safe_indexing(self.given, self.kept)
+
+
+def _place_lazily(place: Any, X: Any, n_outputs: int) -> Any:
+    return import_needing("polyfold.dask", "dask").place_lazily(place, X, n_outputs)
 
 
 class EmbeddingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -81,6 +100,9 @@ class EmbeddingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         float
             At most 1; chance is 0. See :func:`polyfold.metrics.coranking_auc`.
         """
+        if is_dask(X):
+            self._check_collection(X)
+            X = import_needing("polyfold.dask", "dask").draw_lazily(X, SCORE_SAMPLES)
         samples = self._check_new_samples(X)
         if samples.shape[0] > SCORE_SAMPLES:
             draw = np.random.default_rng(0).choice(samples.shape[0], SCORE_SAMPLES, replace=False)
@@ -145,14 +167,19 @@ class MapTransformer(EmbeddingTransformer):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask array or data frame} of shape (n_samples, n_features)
             Samples with the columns seen in `fit`. Sparse where these were reduced.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            Coordinates, float32 where X is float32.
+            Coordinates, float32 where X is float32. Of a Dask collection a lazy Dask array, with its chunks.
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            self._check_collection(X)
+            lazy: NDArray[Any] = _place_lazily(self.map_.transform, X, self.map_.n_outputs)
+            return lazy
         samples = self._check_new_samples(X)
         return self._place(samples)
 
@@ -175,12 +202,17 @@ class MapTransformer(EmbeddingTransformer):
             return False
         return bool(X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None))
 
+    def _check_collection(self, X: Any) -> None:
+        """Check number and names of the columns of a Dask collection."""
+        check_is_fitted(self)
+        validate_data(self, read_columns(X), reset=False, skip_check_array=True)
+
     def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
         """Return samples that lie at given coordinates.
 
         Parameters
         ----------
-        Y : array-like of shape (n_samples, n_components)
+        Y : array-like or Dask array of shape (n_samples, n_components)
             Coordinates, such as `transform` returns.
 
         Returns
@@ -194,6 +226,9 @@ class MapTransformer(EmbeddingTransformer):
                 f"This {type(self).__name__} was fitted without the way back. Set fit_inverse_transform=True and "
                 "fit again."
             )
+        if is_dask(Y):
+            lazy: NDArray[Any] = _place_lazily(self.map_.inverse, Y, self.map_.n_inputs)
+            return lazy
         return self.map_.inverse(check_array(Y, dtype=np.float64, input_name="Y"))
 
     def onnx_parser(self) -> Any:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, validate_data
 
 from polyfold._assembly import complete_map, write_map
 from polyfold._blocks import show_stage
 from polyfold._diagnostics import warn_about
+from polyfold._extras import import_needing
 from polyfold._features import Features, build_features, check_polynomial
 from polyfold._global import GeodesicKernel, solve_global
+from polyfold._gram import build_gram_folds
 from polyfold._graph_diagnostics import describe_fit
 from polyfold._local import solve_local
 from polyfold._neighbors import check_neighbors
@@ -23,8 +26,38 @@ from polyfold._relations import (
     name_graph,
     take_graph,
 )
-from polyfold._transformer import MapTransformer, TrainingSamples
+from polyfold._rows import (
+    HeldRows,
+    Rows,
+    check_reference_size,
+    check_table,
+    count_rows,
+    is_dask,
+    is_large_map,
+    read_columns,
+)
+from polyfold._streaming import (
+    Fitted,
+    Settings,
+    Stream,
+    begin_stream,
+    continue_stream,
+    finish_stream,
+    fit_rows,
+)
+from polyfold._transformer import FLOATS, MapTransformer, TrainingSamples
 from polyfold._validation import check_alpha, check_boolean, check_choice, check_integer, list_automatic
+from polyfold.objectives import GEODESIC
+
+
+def _can_stream(embedding: PolynomialEmbedding) -> bool:
+    """Say whether an embedding has `partial_fit`, and why not where it has none."""
+    if isinstance(embedding.graph, str) and embedding.graph in GEODESIC:
+        raise AttributeError(
+            f'There is no partial_fit with graph="{embedding.graph}": ridges are rated by a second look at all '
+            "samples. Use fit, which takes Dask arrays and memory maps too."
+        )
+    return True
 
 
 class PolynomialEmbedding(MapTransformer):
@@ -98,6 +131,11 @@ class PolynomialEmbedding(MapTransformer):
         it found (0.98 on images). "auto" is "exact" up to 20,000 samples, and beyond "approx" where that is
         installed. Or any scikit-learn neighbours transformer, such as
         :class:`sklearn.neighbors.KNeighborsTransformer`; a fitted one must have been fitted on the same X.
+    reference_size : int or "auto", default="auto"
+        Samples among which neighbours are looked for. A number below that of all samples draws so many of them,
+        uniformly and always the same ones; one not below is exact. "auto" is all samples where they are held in
+        memory. Of Dask collections, and of memory maps above 1 GB, it is at most a million samples and 256 MB of
+        them (20,000 for "isomap").
     fit_inverse_transform : bool, default=False
         Learn the way back from coordinates to samples too, see :meth:`inverse_transform`.
     n_jobs : int, default=None
@@ -113,8 +151,9 @@ class PolynomialEmbedding(MapTransformer):
     ----------
     map_ : PolynomialMap
         The learned map. It holds no training data and no reference to this estimator.
-    embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training samples, equal to ``transform(X)``.
+    embedding_ : ndarray or Dask array of shape (n_samples, n_components)
+        Coordinates of the training samples, equal to ``transform(X)``; lazy where X is a Dask collection. After
+        `partial_fit`, of the last batch.
     eigenvalues_ : ndarray of shape (n_components,)
         Values of the minimised objective (the ridge included), one for each coordinate, ascending; for "isomap" of
         the maximised one, descending.
@@ -180,6 +219,7 @@ class PolynomialEmbedding(MapTransformer):
         center: bool = True,
         coordinates: str = "independent",
         neighbors: Any = "auto",
+        reference_size: int | str = "auto",
         fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -196,6 +236,7 @@ class PolynomialEmbedding(MapTransformer):
         self.center = center
         self.coordinates = coordinates
         self.neighbors = neighbors
+        self.reference_size = reference_size
         self.fit_inverse_transform = fit_inverse_transform
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -206,8 +247,9 @@ class PolynomialEmbedding(MapTransformer):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The training samples. Sparse unless ``reduce=None``.
+        X : {array-like, sparse matrix, Dask array or data frame} of shape (n_samples, n_features)
+            The training samples. Sparse unless ``reduce=None``. Dask collections, and memory maps above 1 GB, are
+            visited in blocks and never held whole; with `reference_size` so are others.
         y : ignored
             Present for the pipeline's sake.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -218,55 +260,140 @@ class PolynomialEmbedding(MapTransformer):
         -------
         self
         """
-        n_components, degree, alpha, center = self._check_parameters()
+        settings = self._check_parameters()
+        self.__dict__.pop("_stream", None)
+        rows = self._open_rows(X, sample_weight)
+        if rows is not None:
+            fitted = fit_rows(rows, settings)
+            self._keep_fit(fitted, X)
+            self.embedding_ = self.transform(X)
+            return self
         training = self._check_training_samples(X, sample_weight)
-        used, weights = training.used, training.weights
+        fitted = self._fit_held(training, settings)
+        embedding = fitted.learned.transform(training.samples)
+        self._keep_fit(fitted, X)
+        self.embedding_ = embedding
+        return self
+
+    def _fit_held(self, training: TrainingSamples, settings: Settings) -> Fitted:
+        """Learn a map from samples that are held in memory, all at once."""
+        n_components, center = settings.n_components, settings.center
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         features = build_features(
-            used,
-            degree,
-            self.basis,
-            self.reduce,
+            training.used,
+            settings.degree,
+            settings.basis,
+            settings.reduce,
             center=center,
             random_state=self.random_state,
             n_components=n_components,
             **work,
         )
         relations = self._find_relations(training, features)
-
-        orthogonal = self.constraint == "orthogonal"
-        settings = {"alpha": alpha, "orthogonal": orthogonal, "center": center, **work}
+        common = {"alpha": settings.alpha, "orthogonal": settings.orthogonal, "center": center, **work}
         is_metric = isinstance(relations.kept, GeodesicKernel)
         if isinstance(relations.kept, GeodesicKernel):
-            solution = solve_global(relations.kept, features, weights, n_components, **settings)
+            solution = solve_global(relations.kept, features, training.weights, n_components, **common)
         else:
-            settings["independent"] = self.coordinates == "independent"
-            solution = solve_local(relations.kept, features, n_components, **settings)
-        learned, unit = write_map(solution, features, used, orthogonal=orthogonal, metric=is_metric)
+            folds = build_gram_folds(relations.kept, features.coordinates, features.basis, **work)
+            common |= {"independent": settings.independent, "signed": relations.kept.is_signed}
+            sample = features.coordinates[training.drawn]
+            solution = solve_local(folds, features.basis, sample, n_components, **common)
+        frame, (drawn, weights) = features.frame, training.draw()
+        kind = {"orthogonal": settings.orthogonal, "metric": is_metric}
+        learned, unit = write_map(solution, frame, features.kind, settings.degree, drawn, **kind)
         with show_stage("domain and way back", self.verbose):
-            learned, round_trip_error = complete_map(learned, used, weights, self.fit_inverse_transform)
-        embedding = learned.transform(training.samples)
+            learned, error = complete_map(learned, frame, drawn, weights, self.fit_inverse_transform)
+        return Fitted(learned, solution, unit, frame, relations.facts, len(training.weights), error)
 
-        validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
-        self.embedding_ = embedding
-        self.eigenvalues_ = solution.eigenvalues * unit
-        self.alpha_ = solution.curve.best_alpha
-        self.n_neighbors_ = relations.n_neighbors
+    @available_if(_can_stream)
+    def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn from one more batch of a stream.
+
+        The first batch fixes mean, scale, axes and the reference set: all of it, or `reference_size` samples of
+        it. The local relations of each batch are added to the sums against that set, and the map is solved for
+        again; so the first batch should be large enough to show the shape of the data. The map is the one that a
+        `fit` to all batches gives with that set and in these units.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The batch; the first one has at least two samples, and more than `n_neighbors`.
+        y : ignored
+            Present for the pipeline's sake.
+
+        Returns
+        -------
+        self
+            `embedding_` holds the coordinates of this batch.
+        """
+        settings = self._check_parameters()
+        if is_dask(X):
+            raise TypeError("partial_fit takes batches in memory. Give the whole Dask collection to fit.")
+        self._check_blocks("partial_fit")
+        stream: Stream | None = self.__dict__.get("_stream")
+        samples = validate_data(
+            self, X, reset=stream is None, dtype=FLOATS, ensure_min_samples=2 if stream is None else 1
+        )
+        first = 0 if stream is None else stream.n_samples
+        rows = HeldRows(samples, self.n_jobs, self.verbose, first)
+        stream = begin_stream(rows, settings) if stream is None else continue_stream(stream, rows)
+        fitted = finish_stream(stream)
+        self._keep_fit(fitted, None)
+        self._stream = stream
+        self.embedding_ = self.map_.transform(samples)
+        return self
+
+    def _open_rows(self, X: Any, sample_weight: ArrayLike | None) -> Rows | None:
+        """Return samples that are visited in blocks; None where they are to be held in memory."""
+        size = check_reference_size(self.reference_size)
+        is_part = size is not None and not is_dask(X) and 0 < size < count_rows(X)
+        if not (is_dask(X) or is_large_map(X) or is_part):
+            return None
+        self._check_blocks("A fit in blocks (Dask, a large memory map, or `reference_size`)", sample_weight)
+        if is_dask(X):
+            rows: Rows = import_needing("polyfold.dask", "dask").open_collection(X, self.verbose)
+        else:
+            samples = X if is_large_map(X) else check_array(X, dtype=FLOATS, estimator=self, input_name="X")
+            rows = HeldRows(check_table(samples), self.n_jobs, self.verbose)
+        if rows.shape[0] < 2:
+            raise ValueError(f"X has {rows.shape[0]} sample(s), and a minimum of 2 is required to learn a map.")
+        return rows
+
+    def _check_blocks(self, what: str, sample_weight: ArrayLike | None = None) -> None:
+        """Say what cannot be done in blocks."""
+        if not isinstance(self.graph, str):
+            raise ValueError(f"{what} takes `graph` by its name: a given one relates all samples at once.")
+        if not isinstance(self.neighbors, str):
+            raise ValueError(
+                f'{what} finds neighbours by itself: `neighbors` must be "auto", "exact" or "approx", got '
+                f"{self.neighbors!r}."
+            )
+        if sample_weight is not None:
+            raise ValueError(f"{what} has no `sample_weight`: hold the samples in memory, or repeat rows.")
+
+    def _keep_fit(self, fitted: Fitted, X: Any) -> None:
+        """Store what was learned, and warn of what may spoil it."""
+        if X is not None:
+            validate_data(self, read_columns(X), skip_check_array=True)  # learns number and names of the columns
+        self.eigenvalues_ = fitted.solution.eigenvalues * fitted.unit
+        self.alpha_ = fitted.solution.curve.best_alpha
+        self.n_neighbors_ = fitted.facts.n_neighbors
         diagnostics = describe_fit(
-            features,
-            relations,
-            learned,
-            solution,
+            fitted.frame,
+            fitted.facts,
+            fitted.learned,
+            fitted.solution,
+            n_samples=fitted.n_samples,
             graph=name_graph(self.graph),
             constraint=self.constraint,
             coordinates=self.coordinates,
-            round_trip_error=round_trip_error,
+            round_trip_error=fitted.round_trip_error,
             chosen=self._list_automatic(),
             names=getattr(self, "feature_names_in_", None),
         )
-        self._keep_map(learned, diagnostics)
+        self._keep_map(fitted.learned, diagnostics)
         warn_about(diagnostics.find_trouble())
-        return self
 
     def _list_automatic(self) -> frozenset[str]:
         """Name the parameters that `fit` chose."""
@@ -274,16 +401,28 @@ class PolynomialEmbedding(MapTransformer):
         # A neighbours transformer brings its own number.
         return automatic - {"n_neighbors"} if hasattr(self.neighbors, "n_neighbors") else automatic
 
-    def _check_parameters(self) -> tuple[int, int, float | None, bool]:
-        n_components = check_integer("n_components", self.n_components, 1)
-        degree = check_polynomial(self.degree, self.basis, self.reduce)
-        alpha = check_alpha(self.alpha)
-        check_graph(self.graph)
+    def _check_parameters(self) -> Settings:
         check_choice("constraint", self.constraint, {"embedding", "orthogonal"})
         check_choice("coordinates", self.coordinates, {"independent", "smallest"})
-        check_boolean("fit_inverse_transform", self.fit_inverse_transform)
         check_neighbors(self.neighbors)
-        return n_components, degree, alpha, check_boolean("center", self.center)
+        return Settings(
+            n_components=check_integer("n_components", self.n_components, 1),
+            graph=name_graph(check_graph(self.graph)),
+            n_neighbors=self.n_neighbors,
+            degree=check_polynomial(self.degree, self.basis, self.reduce),
+            basis=self.basis,
+            orthogonal=self.constraint == "orthogonal",
+            alpha=check_alpha(self.alpha),
+            reduce=self.reduce,
+            center=check_boolean("center", self.center),
+            independent=self.coordinates == "independent",
+            neighbors=self.neighbors,
+            reference_size=check_reference_size(self.reference_size),
+            fit_inverse_transform=check_boolean("fit_inverse_transform", self.fit_inverse_transform),
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        )
 
     def _find_relations(self, training: TrainingSamples, features: Features) -> Relations:
         if not isinstance(self.graph, str):

@@ -163,7 +163,7 @@ class ExplicitEmbedding(MapTransformer):
         )
         regression = follow_targets(features, targets, training.weights, alpha, **work)
         learned, round_trip_error = complete_map(
-            regression.write_map(), training.used, training.weights, self.fit_inverse_transform
+            regression.write_map(), features.frame, *training.draw(), self.fit_inverse_transform
         )
         embedding = learned.transform(training.samples)
 

@@ -16,8 +16,8 @@ class NPPE(PolynomialEmbedding):
 
     Parameters
     ----------
-    n_components, n_neighbors, degree, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, \
-    n_jobs, random_state, verbose
+    n_components, n_neighbors, degree, alpha, reduce, center, coordinates, neighbors, reference_size, \
+    fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -43,6 +43,7 @@ class NPPE(PolynomialEmbedding):
         center: bool = True,
         coordinates: str = "independent",
         neighbors: Any = "auto",
+        reference_size: int | str = "auto",
         fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -59,6 +60,7 @@ class NPPE(PolynomialEmbedding):
             center=center,
             coordinates=coordinates,
             neighbors=neighbors,
+            reference_size=reference_size,
             fit_inverse_transform=fit_inverse_transform,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -75,8 +77,8 @@ class SNPPE(PolynomialEmbedding):
 
     Parameters
     ----------
-    n_components, n_neighbors, degree, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, \
-    n_jobs, random_state, verbose
+    n_components, n_neighbors, degree, alpha, reduce, center, coordinates, neighbors, reference_size, \
+    fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -99,6 +101,7 @@ class SNPPE(PolynomialEmbedding):
         center: bool = True,
         coordinates: str = "independent",
         neighbors: Any = "auto",
+        reference_size: int | str = "auto",
         fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -115,6 +118,7 @@ class SNPPE(PolynomialEmbedding):
             center=center,
             coordinates=coordinates,
             neighbors=neighbors,
+            reference_size=reference_size,
             fit_inverse_transform=fit_inverse_transform,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -138,6 +142,7 @@ class LinearEmbedding(PolynomialEmbedding):
         center: bool = True,
         coordinates: str = "smallest",
         neighbors: Any = "auto",
+        reference_size: int | str = "auto",
         fit_inverse_transform: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -154,6 +159,7 @@ class LinearEmbedding(PolynomialEmbedding):
             center=center,
             coordinates=coordinates,
             neighbors=neighbors,
+            reference_size=reference_size,
             fit_inverse_transform=fit_inverse_transform,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -169,8 +175,8 @@ class NPE(LinearEmbedding):
 
     Parameters
     ----------
-    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
-    random_state, verbose
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, reference_size, \
+    fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -198,8 +204,8 @@ class ONPP(LinearEmbedding):
 
     Parameters
     ----------
-    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
-    random_state, verbose
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, reference_size, \
+    fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -226,8 +232,8 @@ class LPP(LinearEmbedding):
 
     Parameters
     ----------
-    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
-    random_state, verbose
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, reference_size, \
+    fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -251,8 +257,8 @@ class OLPP(LinearEmbedding):
 
     Parameters
     ----------
-    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
-    random_state, verbose
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, reference_size, \
+    fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples
@@ -278,8 +284,8 @@ class LLTSA(LinearEmbedding):
 
     Parameters
     ----------
-    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, fit_inverse_transform, n_jobs, \
-    random_state, verbose
+    n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, reference_size, \
+    fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
     Examples

@@ -17,14 +17,37 @@ from polyfold.objectives.patch import Equations, Patch
 
 
 def prepare(
-    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, *, n_jobs: int | None, verbose: int
+    X: NDArray[np.float64], centers: NDArray[np.intp], neighbors: NDArray[np.intp], n_components: int, **work: Any
 ) -> dict[str, Any]:
-    """Choose the bandwidth and sum up the kernel around each sample."""
-    squares = square_lengths(X, neighbors)
+    """Choose the bandwidth and sum up the kernel around each sample; all of them must be centres."""
+    squares = square_lengths(X, neighbors, centers)
     bandwidth = choose_bandwidth(squares)
     kernel = np.exp(-squares / bandwidth)
     incoming = np.bincount(neighbors.ravel(), kernel.ravel(), len(X))
-    return {"bandwidth": bandwidth, "density": 1 + (kernel.sum(axis=1) + incoming) / 2}
+    density = 1 + incoming / 2
+    density[centers] += kernel.sum(axis=1) / 2
+    return {"bandwidth": bandwidth, "density": density}
+
+
+def extend(statistics: dict[str, Any], patch: Patch, known: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the statistics of a patch from those of the samples that were prepared.
+
+    A centre that is none of these is nobody's neighbour: what it would be given is taken to be what it gives, as
+    it is on average.
+
+    Parameters
+    ----------
+    statistics : dict
+    patch : Patch
+    known : ndarray of shape (n_patch,)
+        Which of the prepared samples each of the patch is, -1 where it is none.
+    """
+    offsets = patch.offsets
+    kernel = np.exp(-np.einsum("ijk,ijk->ij", offsets, offsets) / statistics["bandwidth"])
+    density = np.empty(len(patch.X))
+    density[patch.centers] = 1 + kernel.sum(axis=1)
+    density[known >= 0] = statistics["density"][known[known >= 0]]
+    return statistics | {"density": density}
 
 
 def build_equations(patch: Patch, bandwidth: float, density: NDArray[np.float64]) -> Equations:

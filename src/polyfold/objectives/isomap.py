@@ -8,6 +8,7 @@ coordinates for the landmarks, and the others placed by their distances to these
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from polyfold.objectives.laplacian import square_lengths
 
 #: Eigenvalues of the landmarks' kernel below this share of the largest are curvature or rounding.
 LEAST_EIGENVALUE = 1e-6
+
+#: Samples from which geodesics are measured, where those from all would be too many.
+N_LANDMARKS = 500
 
 
 def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp], *, mutual: bool = False) -> Any:
@@ -77,17 +81,87 @@ def center_exactly(squares: NDArray[np.float64], weights: NDArray[np.float64]) -
     return np.asarray((kernel + kernel.T) / 2)
 
 
-def place_by_landmarks(squares: NDArray[np.float64], landmarks: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return F with ``F Fᵀ ≈ K``, leading columns first, from the squared distances of landmarks to all samples.
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """How squared distances to landmarks place samples.
 
-    Parameters
+    Attributes
     ----------
-    squares : ndarray of shape (n_landmarks, n_samples)
-    landmarks : ndarray of shape (n_landmarks,)
+    means : ndarray of shape (n_landmarks,)
+        Of the squared distances among landmarks.
+    axes : ndarray of shape (n_landmarks, n_columns)
+        From squared distances less these means to F, with ``F Fᵀ ≈ K``; leading columns first.
     """
-    among = squares[:, landmarks]
+
+    means: NDArray[np.float64]
+    axes: NDArray[np.float64]
+
+    def place(self, squares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return rows of F from the squared distances of samples to the landmarks."""
+        return np.asarray(-(squares - self.means) @ self.axes / 2)
+
+
+def learn_placement(among: NDArray[np.float64]) -> Placement:
+    """Learn from the squared distances among landmarks to place others."""
     means = among.mean(axis=1)
     inner = -(among - means - means[:, np.newaxis] + means.mean()) / 2
     eigenvalues, E = eigh((inner + inner.T) / 2)
     kept = np.flatnonzero(eigenvalues > LEAST_EIGENVALUE * eigenvalues[-1])[::-1]
-    return np.asarray(-(squares - means[:, np.newaxis]).T @ (E[:, kept] / np.sqrt(eigenvalues[kept])) / 2)
+    return Placement(means, E[:, kept] / np.sqrt(eigenvalues[kept]))
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Geodesic distances from a reference set to landmarks in it, and how these place samples.
+
+    Attributes
+    ----------
+    placement : Placement
+    distances : ndarray of shape (n_reference, n_landmarks)
+        Along the neighbour graph of the set.
+    """
+
+    placement: Placement
+    distances: NDArray[np.float64]
+
+    def measure(
+        self, own: NDArray[np.intp], neighbors: NDArray[np.intp], lengths: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the squared distances of samples to the landmarks: along the shortest way through a neighbour.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n_samples,)
+            Which of the reference set each is, -1 where it is none of them.
+        neighbors : ndarray of shape (n_samples, n_neighbors)
+            In the reference set.
+        lengths : ndarray of shape (n_samples, n_neighbors)
+            Of the edges to these.
+        """
+        shortest = np.full((len(own), self.distances.shape[1]), np.inf)
+        for j in range(neighbors.shape[1]):
+            np.minimum(shortest, self.distances[neighbors[:, j]] + lengths[:, j, np.newaxis], out=shortest)
+        shortest[own >= 0] = self.distances[own[own >= 0]]
+        return np.asarray(np.square(shortest, out=shortest))
+
+
+def draw_landmarks(n_samples: int, random_state: Any) -> NDArray[np.intp]:
+    """Return which samples are landmarks."""
+    seed = np.random.default_rng(0 if random_state is None else random_state)
+    return np.sort(seed.choice(n_samples, min(N_LANDMARKS, n_samples), replace=False))
+
+
+def measure_landmarks(
+    X: NDArray[np.float64],
+    neighbors: NDArray[np.intp],
+    *,
+    mutual: bool,
+    random_state: Any,
+    n_jobs: int | None,
+    verbose: int,
+) -> Landmarks:
+    """Measure geodesic distances from landmarks to samples, along their neighbour graph."""
+    landmarks = draw_landmarks(len(X), random_state)
+    graph = build_distance_graph(X, neighbors, mutual=mutual)
+    squares = measure_geodesics(graph, landmarks, n_jobs=n_jobs, verbose=verbose)
+    return Landmarks(learn_placement(squares[:, landmarks]), np.sqrt(squares).T)

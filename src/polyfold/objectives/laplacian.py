@@ -16,11 +16,13 @@ from polyfold.objectives.edges import write_neighbor_edges
 from polyfold.objectives.patch import Equations, Patch
 
 
-def square_lengths(X: NDArray[np.float64], neighbors: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the squared length of each edge, shape (n_samples, n_neighbors)."""
+def square_lengths(
+    X: NDArray[np.float64], neighbors: NDArray[np.intp], centers: NDArray[np.intp] | None = None
+) -> NDArray[np.float64]:
+    """Return the squared length of each edge, from `centers` or else from all samples."""
     squares = np.empty(neighbors.shape)
     for rows in row_slices(len(neighbors), row_bytes=16 * neighbors.shape[1] * X.shape[1]):
-        offsets = X[neighbors[rows]] - X[rows, np.newaxis]
+        offsets = X[neighbors[rows]] - X[rows if centers is None else centers[rows], np.newaxis]
         squares[rows] = np.einsum("ijk,ijk->ij", offsets, offsets)
     return squares
 
@@ -32,10 +34,10 @@ def choose_bandwidth(squares: NDArray[np.float64]) -> float:
 
 
 def prepare(
-    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, *, n_jobs: int | None, verbose: int
+    X: NDArray[np.float64], centers: NDArray[np.intp], neighbors: NDArray[np.intp], n_components: int, **work: Any
 ) -> dict[str, Any]:
     """Choose the bandwidth."""
-    return {"bandwidth": choose_bandwidth(square_lengths(X, neighbors))}
+    return {"bandwidth": choose_bandwidth(square_lengths(X, neighbors, centers))}
 
 
 def build_heat_equations(patch: Patch, bandwidth: float) -> Equations:

@@ -23,13 +23,19 @@ NO_REFLECTION = 1e-12
 
 
 def prepare(
-    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, *, n_jobs: int | None, verbose: int
+    X: NDArray[np.float64],
+    centers: NDArray[np.intp],
+    neighbors: NDArray[np.intp],
+    n_components: int,
+    *,
+    n_jobs: int | None,
+    verbose: int,
 ) -> dict[str, Any]:
     """Find the median share of neighbourhoods that is off their tangent planes."""
     k, n_columns = neighbors.shape[1], X.shape[1]
     blocks = row_slices(len(neighbors), row_bytes=8 * k * (2 * n_columns + 2 * k))
     shares = map_blocks(
-        partial(_measure_off_tangent, X, neighbors, n_components),
+        partial(_measure_off_tangent, X, centers, neighbors, n_components),
         blocks,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -39,9 +45,13 @@ def prepare(
 
 
 def _measure_off_tangent(
-    X: NDArray[np.float64], neighbors: NDArray[np.intp], n_components: int, rows: slice
+    X: NDArray[np.float64],
+    centers: NDArray[np.intp],
+    neighbors: NDArray[np.intp],
+    n_components: int,
+    rows: slice,
 ) -> NDArray[np.float64]:
-    _, squares = decompose_offsets(X[neighbors[rows]] - X[rows, np.newaxis])
+    _, squares = decompose_offsets(X[neighbors[rows]] - X[centers[rows], np.newaxis])
     along = squares[:, :n_components].sum(axis=1)
     return np.asarray(squares[:, n_components:].sum(axis=1) / np.where(along > 0, along, 1.0))
 

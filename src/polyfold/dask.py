@@ -1,0 +1,254 @@
+"""Samples in Dask collections: visited by Dask's workers, on this machine or on many; needs the extra `dask`.
+
+A pass over the samples is one task for each chunk and a tree that merges what they return: a few matrices as large
+as the polynomials are many. What all tasks need (frame, basis, reference set) is a value of its own, that Dask
+brings to each worker once and computes anew where a worker was lost.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from polyfold._draw import draw_rows
+from polyfold._rows import CHUNK_BYTES, Merge, OfBlock
+
+#: Results that are merged at a time.
+FAN_IN = 8
+
+#: Chunks of more bytes are split, and chunks of fewer merged, before they are visited.
+LARGEST_CHUNK, SMALLEST_CHUNK = 4 * CHUNK_BYTES, CHUNK_BYTES // 32
+
+
+def open_collection(X: Any, verbose: int = 0) -> DaskRows:
+    """Prepare a Dask array or data frame to be visited; lengths of chunks that are not known are counted first."""
+    array = to_array(X)
+    if np.isnan(array.shape[0]):
+        array = array.compute_chunk_sizes()
+    array = _drop_empty_chunks(array)
+    row_bytes = max(array.itemsize, 8) * array.shape[1]
+    sizes = row_bytes * np.array(array.chunks[0])
+    if sizes.max() > LARGEST_CHUNK or (len(sizes) > 1 and np.median(sizes) < SMALLEST_CHUNK):
+        array = array.rechunk({0: max(1, CHUNK_BYTES // row_bytes)})
+    return DaskRows(array, verbose)
+
+
+def _drop_empty_chunks(array: Any) -> Any:
+    lengths = array.chunks[0]
+    if all(lengths) or not any(lengths):
+        return array
+    return da.concatenate([array.blocks[k] for k, length in enumerate(lengths) if length])
+
+
+def to_array(X: Any) -> Any:
+    """Return a Dask array of numbers whose rows are whole in each chunk."""
+    if hasattr(X, "columns"):
+        return _frame_to_array(X)
+    if not isinstance(X, da.Array):
+        raise TypeError(f"A Dask collection must be an array or a data frame, got {type(X).__name__}.")
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold numbers in 2 dimensions, got {X.ndim} dimension(s) of {X.dtype}.")
+    if not isinstance(X._meta, np.ndarray):
+        raise TypeError(
+            f"Chunks of a Dask array must be NumPy arrays, got {type(X._meta).__name__}. Sparse ones: "
+            "X.map_blocks(lambda block: block.toarray())."
+        )
+    if X.shape[1] == 0 or X.shape[0] == 0:
+        raise ValueError(f"X must have samples and columns, got shape {X.shape}.")
+    return X if len(X.chunks[1]) == 1 else X.rechunk({1: -1})
+
+
+def _frame_to_array(frame: Any) -> Any:
+    """Return the columns of a data frame, float32 where all are."""
+    kinds = dict(frame.dtypes.items())
+    others = [str(name) for name, kind in kinds.items() if getattr(kind, "kind", "O") not in "biuf"]
+    if others:
+        raise ValueError(
+            f"A map is learned from numbers, and these columns hold others: {', '.join(others[:8])}. Drop them, "
+            "or turn them into numbers."
+        )
+    if not kinds:
+        raise ValueError("X must have columns, and this data frame has none.")
+    single = all(kind == np.float32 for kind in kinds.values())
+    dtype = np.dtype(np.float32 if single else np.float64)
+    convert = delayed(_to_numbers, pure=True)
+    parts = [
+        da.from_delayed(convert(part, dtype), shape=(np.nan, len(kinds)), dtype=dtype)
+        for part in frame.to_delayed()
+    ]
+    return da.concatenate(parts, allow_unknown_chunksizes=True)
+
+
+def _to_numbers(frame: Any, dtype: Any) -> NDArray[Any]:
+    return np.asarray(frame.to_numpy(dtype=dtype, na_value=np.nan))
+
+
+class DaskRows:
+    """The rows of a Dask array; see `polyfold._rows.Rows`."""
+
+    first = 0
+
+    def __init__(self, array: Any, verbose: int = 0) -> None:
+        self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
+        self._blocks: list[Delayed] = array.to_delayed().ravel().tolist()
+        lengths = array.chunks[0]
+        self._starts: list[int] = np.cumsum([0, *lengths[:-1]]).tolist()
+        self._verbose = verbose
+        self._shared: dict[int, tuple[Any, Delayed]] = {}
+
+    def total(self, of_block: OfBlock, merge: Merge, *shared: Any, description: str) -> Any:
+        """Merge what a function makes of each chunk, along a tree."""
+        name, common = _name_task(description), [self._share_once(each) for each in shared]
+        visit, join = delayed(of_block, pure=False, traverse=False), delayed(merge, pure=False, traverse=False)
+        level = [
+            visit(block, start, *common, dask_key_name=(f"{name}-block-{uuid4().hex}", k))
+            for k, (block, start) in enumerate(zip(self._blocks, self._starts, strict=True))
+        ]
+        while len(level) > 1:
+            groups = [level[k : k + FAN_IN] for k in range(0, len(level), FAN_IN)]
+            level = [
+                join(group, dask_key_name=(f"{name}-merge-{uuid4().hex}", k)) for k, group in enumerate(groups)
+            ]
+        return self._start(level[0], description)
+
+    def share(self, function: Callable[..., Any], *arguments: Any, description: str = "") -> Any:
+        """Have a value computed once by a worker, and kept there."""
+        call = delayed(function, pure=False, traverse=False)
+        common = [self._share_once(each) for each in arguments]
+        name = f"{_name_task(description or function.__name__)}-{uuid4().hex}"
+        return self._start(call(*common, dask_key_name=name), description)
+
+    def fetch(self, value: Any) -> Any:
+        """Bring a value here."""
+        if not isinstance(value, Delayed):
+            return value
+        with _limit_threads():
+            [fetched] = dask.compute(value)
+        return fetched
+
+    def _share_once(self, value: Any) -> Any:
+        """Wrap a value, so that the graph holds it once however many tasks use it."""
+        if isinstance(value, Delayed) or value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if id(value) not in self._shared:
+            self._shared[id(value)] = value, delayed(value, pure=False, traverse=False)
+        return self._shared[id(value)][1]
+
+    def _start(self, value: Delayed, description: str) -> Delayed:
+        """Compute a value and leave it where it is."""
+        verbose = self._verbose if description else 0
+        with _limit_threads(), show_local_progress(verbose, description):
+            [started] = dask.persist(value)
+        show_cluster_progress(started, verbose, description)
+        return started
+
+
+def _name_task(description: str) -> str:
+    """Return what Dask's dashboard calls the tasks of a stage."""
+    return f"polyfold-{description.replace(' ', '-').strip('_').lower()}"
+
+
+def find_client() -> Any:
+    """Return the client of a cluster that computations go to; None where they stay in this process."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def _limit_threads() -> Iterator[None]:
+    """Give BLAS one thread for each task while Dask's own threads share this process."""
+    if find_client() is not None:
+        yield
+        return
+    with threadpool_limits(1):
+        yield
+
+
+@contextmanager
+def show_local_progress(verbose: int, description: str) -> Iterator[None]:
+    """Show on standard error how far Dask's threads are."""
+    if not verbose or find_client() is not None:
+        yield
+        return
+    from dask.callbacks import Callback
+    from tqdm import tqdm
+
+    with tqdm(desc=description) as bar:
+
+        def begin(graph: Any, state: Any) -> None:
+            bar.total = len(state["waiting"]) + len(state["ready"])
+
+        def advance(key: Any, result: Any, graph: Any, state: Any, worker: Any) -> None:
+            bar.update()
+
+        with Callback(start_state=begin, posttask=advance):
+            yield
+
+
+def show_cluster_progress(value: Any, verbose: int, description: str) -> None:
+    """Wait for a cluster, and show on standard error how far it is."""
+    if not verbose or find_client() is None:
+        return
+    from distributed import futures_of
+    from distributed.diagnostics.progressbar import TextProgressBar
+    from tqdm import tqdm
+
+    with tqdm(desc=description) as bar:
+
+        class Bar(TextProgressBar):  # type: ignore[misc, unused-ignore]
+            def _draw_bar(self, remaining: int, all: int, **rest: Any) -> None:  # noqa: A002
+                bar.total = all
+                bar.update(all - remaining - bar.n)
+
+            def _draw_stop(self, **rest: Any) -> None:
+                return
+
+        Bar(futures_of(value))
+
+
+def place_lazily(place: Callable[[Any], Any], X: Any, n_outputs: int) -> Any:
+    """Return a lazy Dask array of what a function of rows makes of each chunk.
+
+    Parameters
+    ----------
+    place : callable
+        From rows to as many rows of `n_outputs` numbers, float32 where the rows are.
+    X : Dask array or data frame
+    n_outputs : int
+    """
+    array = to_array(X)
+    dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
+    meta = np.empty((0, n_outputs), dtype=dtype)
+    return array.map_blocks(
+        _place_block, place, n_outputs, dtype=dtype, chunks=(array.chunks[0], (n_outputs,)), meta=meta
+    )
+
+
+def _place_block(block: NDArray[Any], place: Callable[[Any], Any], n_outputs: int) -> NDArray[Any]:
+    if len(block) == 0:
+        return np.empty((0, n_outputs), dtype=np.float32 if block.dtype == np.float32 else np.float64)
+    return np.asarray(place(block))
+
+
+def draw_lazily(X: Any, size: int) -> NDArray[Any]:
+    """Return at most `size` rows of a collection, drawn uniformly and always the same ones."""
+    array = to_array(X)
+    if np.isnan(array.shape[0]):
+        array = array.compute_chunk_sizes()
+    return np.asarray(array[draw_rows(int(array.shape[0]), size)].compute())
