@@ -40,12 +40,12 @@ class GeodesicSums:
 
 
 def place_block(block: NDArray[Any], first: int, reference: Reference) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return samples in the frame, and their rows of F."""
+    """Return samples in the frame, and their rows of F, both in an order of their own."""
     landmarks = reference.landmarks
     assert landmarks is not None
-    measured, coordinates, own, found = reference.find_neighbors(block, first)
-    lengths = np.linalg.norm(reference.measured[found] - measured[:, np.newaxis], axis=2)
-    return coordinates, landmarks.placement.place(landmarks.measure(own, found, lengths))
+    near = reference.find_neighbors(block, first)
+    lengths = np.linalg.norm(reference.measured[near.found] - near.measured[:, np.newaxis], axis=2)
+    return near.coordinates, landmarks.placement.place(landmarks.measure(near.own, near.found, lengths))
 
 
 def _slice_geodesics(block: NDArray[Any], reference: Reference, basis: ConditionedBasis) -> list[slice]:

@@ -171,7 +171,7 @@ def build_gram_folds(
     blocks = [
         (fold, region.start + rows)
         for region in row_slices(n_samples, row_bytes, n_folds * BLOCK_BYTES)
-        for fold, rows in enumerate(_split_by_fold(numbers[region], n_folds))
+        for fold, rows in enumerate(split_by_fold(numbers[region], n_folds))
         if len(rows)
     ]
 
@@ -190,7 +190,7 @@ def build_gram_folds(
     return [folds[fold] for fold in range(n_folds)]
 
 
-def _split_by_fold(numbers: NDArray[Any], n_folds: int) -> list[NDArray[np.intp]]:
+def split_by_fold(numbers: NDArray[Any], n_folds: int) -> list[NDArray[np.intp]]:
     """Return which of the samples are in each fold."""
     ends = np.cumsum(np.bincount(numbers, minlength=n_folds))
     return np.split(np.argsort(numbers, kind="stable"), ends[:-1])

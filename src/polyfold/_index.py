@@ -206,6 +206,13 @@ def find_others(
     return neighbors
 
 
+def order_by_nearness(X: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return an order of samples in which near ones are mostly next to each other, in few columns."""
+    if X.shape[1] > TREE_COLUMNS:
+        return np.arange(len(X))
+    return np.asarray(cKDTree(X, balanced_tree=False).indices)
+
+
 def find_around(
     index: NeighborIndex, queries: NDArray[np.float64], own: NDArray[np.intp], n_neighbors: int
 ) -> NDArray[np.intp]:

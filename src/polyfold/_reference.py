@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,17 @@ from polyfold._conditioning import ConditionedBasis
 from polyfold._draw import draw_rows
 from polyfold._features import Features
 from polyfold._frame import Frame
-from polyfold._gram import BLOCK_BYTES, PROBED_ROWS, GramPair, SampleFeatures, accumulate, sum_folds
+from polyfold._gram import BLOCK_BYTES, PROBED_ROWS, GramPair, SampleFeatures, accumulate, split_by_fold, sum_folds
 from polyfold._graph import NeighborGraph
-from polyfold._index import RECALL_SAMPLES, NeighborIndex, build_index, choose_search, find_around, measure_recall
+from polyfold._index import (
+    RECALL_SAMPLES,
+    NeighborIndex,
+    build_index,
+    choose_search,
+    find_around,
+    measure_recall,
+    order_by_nearness,
+)
 from polyfold._neighborhoods import SearchPlan, plan_search
 from polyfold._neighbors import count_components, count_duplicates
 from polyfold._relations import RelationFacts
@@ -38,6 +46,28 @@ PROBES = 20_000
 LARGER = 2
 
 _index_lock = Lock()
+
+
+class Neighbors(NamedTuple):
+    """The neighbours of some samples in a reference set.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n,)
+        Of the samples among all.
+    measured, coordinates : ndarray of shape (n, …)
+        The samples in the space in which neighbours are found, and in the frame.
+    own : ndarray of shape (n,)
+        Which of the set each is, -1 where it is none.
+    found : ndarray of shape (n, n_neighbors)
+        Which of the set are its neighbours.
+    """
+
+    numbers: NDArray[np.intp]
+    measured: NDArray[np.float64]
+    coordinates: NDArray[np.float64]
+    own: NDArray[np.intp]
+    found: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,30 +113,34 @@ class Reference:
         found: NeighborIndex = self.__dict__["_index"]
         return found
 
-    def find_neighbors(
-        self, block: NDArray[Any], first: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
-        """Return a block as measured and in the frame, which of these samples each is (or -1), and neighbours."""
+    def find_neighbors(self, block: NDArray[Any], first: int) -> Neighbors:
+        """Find the neighbours of a block, whose rows are put into an order that keeps near ones together."""
         columns, coordinates = self.frame.locate(block)
         measured = columns if self.facts.space == "columns" else coordinates
-        numbers = np.arange(first, first + len(block))
+        order = order_by_nearness(measured)
+        measured = np.take(measured, order, axis=0)
+        coordinates = measured if self.facts.space == "columns" and coordinates is columns else coordinates[order]
+        numbers = first + order
         places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
         own = np.where(self.numbers[places] == numbers, places, -1)
-        return measured, coordinates, own, find_around(self.index, measured, own, self.facts.n_neighbors)
+        found = find_around(self.index, measured, own, self.facts.n_neighbors)
+        return Neighbors(numbers, measured, coordinates, own, found)
 
-    def relate(self, block: NDArray[Any], first: int) -> tuple[NeighborGraph, NDArray[np.float64]]:
-        """Return the graph of a block, and its samples in the frame: the block, then the neighbours."""
-        objective = OBJECTIVES[self.graph]
-        measured, coordinates, own, found = self.find_neighbors(block, first)
-        members, positions = renumber(found.ravel(), len(self.numbers))
-        neighbors = positions.reshape(found.shape) + len(block)
-        X = np.concatenate([measured, np.take(self.measured, members, axis=0)])
+    def relate(
+        self, block: NDArray[Any], first: int
+    ) -> tuple[NeighborGraph, NDArray[np.float64], NDArray[np.intp]]:
+        """Return the graph of a block, its samples in the frame (neighbours last), and the numbers of its rows."""
+        objective, near = OBJECTIVES[self.graph], self.find_neighbors(block, first)
+        members, positions = renumber(near.found.ravel(), len(self.numbers))
+        neighbors = positions.reshape(len(block), -1) + len(block)
+        X = np.concatenate([near.measured, np.take(self.measured, members, axis=0)])
         centers, weights = np.arange(len(block)), np.ones(len(block))
-        patch, known = Patch(X, centers, neighbors, weights), np.concatenate([own, members])
+        patch, known = Patch(X, centers, neighbors, weights), np.concatenate([near.own, members])
         build = partial(objective.build, **objective.extend(self.statistics, patch, known))
-        floats_per_row = objective.count_floats(found.shape[1], X.shape[1])
+        floats_per_row = objective.count_floats(neighbors.shape[1], X.shape[1])
         graph = NeighborGraph(neighbors, X, weights, build, None, floats_per_row)
-        return graph, np.concatenate([coordinates, np.take(self.coordinates, members, axis=0)])
+        coordinates = np.concatenate([near.coordinates, np.take(self.coordinates, members, axis=0)])
+        return graph, coordinates, near.numbers
 
 
 def prepare_reference(
@@ -211,10 +245,9 @@ def accumulate_block(
     folds = [GramPair(np.zeros((d, d)), np.zeros((d, d)), np.zeros(d), 0.0) for _ in range(n_folds)]
     for region in slice_block(block, first, reference, basis, n_folds * LARGER * BLOCK_BYTES):
         start = first + region.start
-        graph, X = reference.relate(block[region], start)
+        graph, X, numbers = reference.relate(block[region], start)
         features = SampleFeatures(X, basis, None)
-        for fold in range(n_folds):
-            rows = np.arange((fold - start) % n_folds, region.stop - region.start, n_folds)
+        for fold, rows in enumerate(split_by_fold(numbers % n_folds, n_folds)):
             if len(rows):
                 with np.errstate(over="ignore", invalid="ignore"):
                     folds[fold].add(accumulate(rows, graph, features))
@@ -225,7 +258,7 @@ def slice_block(
     block: NDArray[Any], first: int, reference: Reference, basis: ConditionedBasis, n_bytes: int
 ) -> list[slice]:
     """Cut a block so that the temporaries of a part stay below so many bytes."""
-    graph, X = reference.relate(block[:PROBED_ROWS], first)
+    graph, X, _ = reference.relate(block[:PROBED_ROWS], first)
     floats = graph.count_floats() + SampleFeatures(X, basis, None).count_floats(graph)
     return row_slices(len(block), 8 * floats, n_bytes)
 

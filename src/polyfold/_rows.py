@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from polyfold._blocks import map_blocks, row_slices, show_stage
 
-#: Bytes of samples in a block, about.
-CHUNK_BYTES = 2**25
+#: Bytes of samples in a block, or more, as so many rows have, but not too many.
+CHUNK_BYTES, CHUNK_ROWS, LARGE_CHUNK_BYTES = 2**22, 10_000, 2**26
 
 #: Memory maps above this size are visited in blocks; smaller ones, like other arrays, are held in memory.
 LARGE_MAP_BYTES = 2**30
@@ -77,7 +77,7 @@ class HeldRows:
         def of_rows(rows: slice) -> Any:
             return of_block(self.X[rows], self.first + rows.start, *shared)
 
-        blocks = row_slices(len(self.X), max(self.X.itemsize, 8) * self.X.shape[1], CHUNK_BYTES)
+        blocks = row_slices(len(self.X), 1, choose_chunk_rows(self.X.shape[1]))
         shares = map_blocks(of_rows, blocks, n_jobs=self.n_jobs, verbose=self.verbose, description=description)
         total = next(shares)
         for share in shares:
@@ -92,6 +92,12 @@ class HeldRows:
     def fetch(self, value: Any) -> Any:
         """Return the value."""
         return value
+
+
+def choose_chunk_rows(n_columns: int) -> int:
+    """Return the rows of a block: enough that its sums are worth their size, few enough to be held."""
+    row_bytes = 8 * n_columns
+    return max(1, CHUNK_BYTES // row_bytes, min(CHUNK_ROWS, LARGE_CHUNK_BYTES // row_bytes))
 
 
 def is_dask(X: Any) -> bool:

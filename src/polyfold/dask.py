@@ -8,7 +8,7 @@ brings to each worker once and computes anew where a worker was lost.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from polyfold._draw import draw_rows
-from polyfold._rows import CHUNK_BYTES, Merge, OfBlock
+from polyfold._rows import Merge, OfBlock, choose_chunk_rows
+from polyfold.io.many import Piece
 
 #: Results that are merged at a time.
 FAN_IN = 8
 
-#: Chunks of more bytes are split, and chunks of fewer merged, before they are visited.
-LARGEST_CHUNK, SMALLEST_CHUNK = 4 * CHUNK_BYTES, CHUNK_BYTES // 32
+#: Chunks of so many times the rows of a block, or more, are split, and chunks of so small a share are merged.
+LARGEST_CHUNK, SMALLEST_CHUNK = 8, 1 / 16
 
 
 def open_collection(X: Any, verbose: int = 0) -> DaskRows:
@@ -36,10 +37,11 @@ def open_collection(X: Any, verbose: int = 0) -> DaskRows:
     if np.isnan(array.shape[0]):
         array = array.compute_chunk_sizes()
     array = _drop_empty_chunks(array)
-    row_bytes = max(array.itemsize, 8) * array.shape[1]
-    sizes = row_bytes * np.array(array.chunks[0])
-    if sizes.max() > LARGEST_CHUNK or (len(sizes) > 1 and np.median(sizes) < SMALLEST_CHUNK):
-        array = array.rechunk({0: max(1, CHUNK_BYTES // row_bytes)})
+    wanted, lengths = choose_chunk_rows(array.shape[1]), np.array(array.chunks[0])
+    if lengths.max() > LARGEST_CHUNK * wanted or (
+        len(lengths) > 1 and np.median(lengths) < SMALLEST_CHUNK * wanted
+    ):
+        array = array.rechunk({0: wanted})
     return DaskRows(array, verbose)
 
 
@@ -66,6 +68,30 @@ def to_array(X: Any) -> Any:
     if X.shape[1] == 0 or X.shape[0] == 0:
         raise ValueError(f"X must have samples and columns, got shape {X.shape}.")
     return X if len(X.chunks[1]) == 1 else X.rechunk({1: -1})
+
+
+def from_pieces(pieces: Sequence[Piece]) -> Any:
+    """Return a Dask array of pieces of files, each a chunk that whoever needs it reads.
+
+    Lengths are not known where rows that miss a value are to be left out.
+    """
+    if not pieces:
+        raise ValueError("X must have samples, and the files have no rows.")
+    load = delayed(_load_piece, pure=False, traverse=False)
+    dtype = np.result_type(*{piece.dtype for piece in pieces})
+    chunks = [
+        da.from_delayed(
+            load(piece, dtype),
+            shape=(np.nan if piece.drop_missing else piece.n_rows, len(piece.columns)),
+            dtype=dtype,
+        )
+        for piece in pieces
+    ]
+    return da.concatenate(chunks, allow_unknown_chunksizes=True)
+
+
+def _load_piece(piece: Piece, dtype: Any) -> NDArray[Any]:
+    return piece.load().astype(dtype, copy=False)
 
 
 def _frame_to_array(frame: Any) -> Any:

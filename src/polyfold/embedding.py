@@ -306,7 +306,7 @@ class PolynomialEmbedding(MapTransformer):
             learned, error = complete_map(learned, frame, drawn, weights, self.fit_inverse_transform)
         return Fitted(learned, solution, unit, frame, relations.facts, len(training.weights), error)
 
-    @available_if(_can_stream)
+    @available_if(_can_stream)  # type: ignore[untyped-decorator, unused-ignore]
     def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn from one more batch of a stream.
 

@@ -21,6 +21,7 @@ from polyfold.cli.options import (
     Model,
     NoHeader,
     Size,
+    list_inputs,
     load_model,
     open_data,
     parse_size,
@@ -71,7 +72,7 @@ def explore(
     """
     from polyfold.io import CompleteRows, DataError, match_columns
 
-    target = check_output(output, force=force, inputs=[model, data])
+    target = check_output(output, force=force, inputs=[model, *list_inputs(data)])
     learned = load_model(model)
     table = open_data(data, delimiter, no_header, array, size, grey, learned)
     labels = list(dict.fromkeys(keep)) if keep else None

@@ -7,12 +7,14 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from polyfold.cli.cluster import open_cluster
 from polyfold.cli.options import (
     Array,
     Data,
@@ -24,6 +26,8 @@ from polyfold.cli.options import (
     Keep,
     NoHeader,
     Size,
+    is_many,
+    list_inputs,
     open_data,
 )
 from polyfold.cli.terminal import (
@@ -151,6 +155,14 @@ def fit(
         Literal["auto", "exact", "approx"] | None,
         typer.Option(metavar="NAME", help="How neighbours are found: auto, exact or approx.", **_PARAMETER),
     ] = None,
+    reference_size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|auto",
+            help="Samples among which neighbours are looked for: all by default, of several files a million.",
+            **_PARAMETER,
+        ),
+    ] = None,
     fit_inverse_transform: Annotated[
         bool | None,
         typer.Option("--fit-inverse-transform", help="Learn the way back to samples too.", **_PARAMETER),
@@ -159,6 +171,14 @@ def fit(
     random_state: Annotated[int | None, typer.Option(help="The seed, where one is used.", **_PARAMETER)] = None,
     verbose: Annotated[
         int | None, typer.Option(help="1 shows progress; by default in a terminal.", **_PARAMETER)
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Compute on this Dask cluster, as tcp://host:8786; by default several .parquet or .npy files are "
+            "learned from by workers of this machine.",
+        ),
     ] = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
@@ -169,6 +189,8 @@ def fit(
     """Learn a map from the rows of DATA, and write it to a file of a few kilobytes.
 
     Example: polyfold fit roll.csv -o roll.safetensors --n-neighbors 10 --exclude id
+
+    Files larger than memory: polyfold fit 'data/*.parquet' -o map.safetensors
     """
     parameters: dict[str, Any] = {
         "n_components": n_components,
@@ -182,25 +204,31 @@ def fit(
         "center": center,
         "coordinates": coordinates,
         "neighbors": neighbors,
+        "reference_size": reference_size,
         "fit_inverse_transform": fit_inverse_transform,
         "n_jobs": n_jobs,
         "random_state": random_state,
         "verbose": int(sys.stderr.isatty() and not json) if verbose is None else verbose,
     }
     given = {name: value for name, value in parameters.items() if value is not None}
-    for name in ("n_neighbors", "alpha", "reduce"):
+    for name in ("n_neighbors", "alpha", "reduce", "reference_size"):
         if name in given:
             given[name] = read_amount(f"--{name.replace('_', '-')}", given[name])
+    from polyfold.io import open_many
+
     if output == "-":
         raise CommandError("A map is not written to standard output. Name a file: -o model.safetensors", MISUSED)
-    target = check_output(output, force=force, inputs=[data])
+    target = check_output(output, force=force, inputs=list_inputs(data))
     assert target is not None
-    table = open_data(data, delimiter, no_header, array, size, grey)
-    samples, names = read_samples(table, columns or (), exclude or (), keep or (), drop_missing)
+    chosen = columns or (), exclude or (), keep or ()
+    on_cluster = scheduler is not None or is_many(data)
+    table = open_many(data) if on_cluster else open_data(data, delimiter, no_header, array, size, grey)
+    samples, names = (cut_samples if on_cluster else read_samples)(table, *chosen, drop_missing)
     estimator = make_estimator(method, given)  # imports scikit-learn, which takes longer than most tables
-    start = time.perf_counter()
-    learned, trouble = learn_map(estimator, samples, names, table.image_shape)
-    seconds = time.perf_counter() - start
+    with open_cluster(scheduler, n_jobs) if on_cluster else nullcontext():
+        start = time.perf_counter()
+        learned, trouble = learn_map(estimator, samples, names, table.image_shape)
+        seconds = time.perf_counter() - start
     with explain_writing(target):
         learned.save(target)
     report_fit(learned, trouble, target, table.source, seconds, as_json=json)
@@ -268,8 +296,21 @@ def read_samples(
     return np.concatenate(batches), names
 
 
+def cut_samples(
+    table: Any, columns: Sequence[str], exclude: Sequence[str], keep: Sequence[str], drop_missing: bool
+) -> tuple[Any, tuple[str, ...] | None]:
+    """Return a Dask array of the columns to learn from, which workers read from the files, and their names."""
+    from polyfold._extras import import_needing
+    from polyfold.io import choose_columns
+
+    chosen = choose_columns(table, columns, exclude, keep)
+    names = None if table.names is None else tuple(table.names[position] for position in chosen)
+    pieces = table.cut(chosen, drop_missing=drop_missing)
+    return import_needing("polyfold.dask", "dask").from_pieces(pieces), names
+
+
 def learn_map(
-    estimator: Any, samples: NDArray[Any], names: tuple[str, ...] | None, image_shape: tuple[int, ...] | None
+    estimator: Any, samples: Any, names: tuple[str, ...] | None, image_shape: tuple[int, ...] | None
 ) -> tuple[PolynomialMap, list[str]]:
     """Fit, and return the map with the names of its columns, and what may spoil it."""
     from polyfold._record import describe_training

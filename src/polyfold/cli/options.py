@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from polyfold.io import Table
 
 DATA_HELP = (
-    "A .csv or .tsv file (also .gz), .parquet, .npy or .npz, a folder of .png or .jpg images, or '-' for text "
-    "from standard input."
+    "A .csv or .tsv file (also .gz), .parquet, .npy or .npz, a folder of .png or .jpg images, a quoted pattern "
+    "such as 'data/*.parquet' for several files, or '-' for text from standard input."
 )
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
@@ -74,6 +74,23 @@ def open_data(
         size = size or (shape[0], shape[1])
         grey = len(shape) == 2 if grey is None else grey
     return open_table(data, delimiter=delimiter, has_header=not no_header, array=array, size=size, grey=grey)
+
+
+def list_inputs(data: str) -> list[str]:
+    """Return the files that DATA stands for."""
+    from polyfold.io import list_files
+
+    files = list_files(data)
+    return [data] if files is None else [str(file) for file in files]
+
+
+def is_many(data: str) -> bool:
+    """Say whether DATA stands for several files that workers can read in pieces: .parquet or .npy."""
+    from polyfold.io import list_files, read_ending
+    from polyfold.io.many import IN_PIECES
+
+    files = list_files(data)
+    return files is not None and all(read_ending(file) in IN_PIECES for file in files)
 
 
 def load_model(path: str) -> PolynomialMap:

@@ -27,7 +27,7 @@ EXIT_CODES = (
 
 #: Parameters of the library that are options of the same name.
 PARAMETERS = (
-    "n_components|graph|n_neighbors|degree|basis|constraint|alpha|reduce|center|coordinates|neighbors|"
+    "n_components|graph|n_neighbors|degree|basis|constraint|alpha|reduce|center|coordinates|neighbors|reference_size|"
     "fit_inverse_transform|n_jobs|random_state|verbose|image_shape|max_points|largest|name|table|dtype"
 )
 

@@ -20,6 +20,7 @@ from polyfold.cli.options import (
     Model,
     NoHeader,
     Size,
+    list_inputs,
     load_model,
     open_data,
 )
@@ -64,7 +65,7 @@ def transform(
     from polyfold.io import CompleteRows, list_names, match_columns
     from polyfold.io.writing import make_writer
 
-    target = check_output(output, force=force, inputs=[model, data])
+    target = check_output(output, force=force, inputs=[model, *list_inputs(data)])
     learned = load_model(model)
     if extrapolation and learned.domain is None:
         raise CommandError(f"{model} does not hold what its samples covered: leave --extrapolation out.", UNUSABLE)

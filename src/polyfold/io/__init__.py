@@ -7,21 +7,26 @@ from typing import Any, cast
 
 from polyfold._extras import import_needing
 from polyfold.io.columns import check_kept, choose_columns, match_columns
+from polyfold.io.many import IN_PIECES, ManyTable, list_files
 from polyfold.io.table import Batch, CompleteRows, DataError, OutputKindError, Table, TextError, list_names
 
 __all__ = [
     "Batch",
     "CompleteRows",
     "DataError",
+    "ManyTable",
     "OutputKindError",
     "Table",
     "TextError",
     "check_kept",
     "choose_columns",
+    "list_files",
     "list_names",
     "load_format",
     "match_columns",
+    "open_many",
     "open_table",
+    "read_ending",
 ]
 
 #: Modules that need an extra, and what it installs.
@@ -57,8 +62,8 @@ def open_table(
     Parameters
     ----------
     path : str or Path
-        A .csv or .tsv file (also .gz), .parquet, .npy or .npz, a folder of images, or "-": text from standard
-        input.
+        A .csv or .tsv file (also .gz), .parquet, .npy or .npz, a folder of images, a pattern such as
+        "data/*.parquet" for files that are read one after the other, or "-": text from standard input.
     delimiter : str, default=None
         Between cells of text; None is what the ending says.
     has_header : bool, default=True
@@ -86,7 +91,24 @@ def open_table(
     ...     print(table.names, [batch.values.tolist() for batch in CompleteRows(table, [1, 0])])
     ('a', 'b') [[[2.0, 1.0], [4.0, 3.0]]]
     """
-    return cast("Table", _open(path, delimiter, has_header, array, size, grey))
+    files = list_files(path)
+    if files is None:
+        return cast("Table", _open(path, delimiter, has_header, array, size, grey))
+    return ManyTable(
+        str(path), files, lambda file: cast("Table", _open(file, delimiter, has_header, array, size, grey))
+    )
+
+
+def open_many(path: str | Path) -> ManyTable:
+    """Open one file or several that can be read in pieces, of parquet or .npy."""
+    files = list_files(path) or [Path(path)]
+    others = [file.name for file in files if read_ending(file) not in IN_PIECES]
+    if others:
+        raise DataError(
+            f"Workers read .parquet and .npy files, and not {list_names(others)}. Leave --scheduler out, or "
+            "convert them."
+        )
+    return ManyTable(str(path), files, lambda file: cast("Table", _open(file, None, True, None, None, None)))
 
 
 def _open(

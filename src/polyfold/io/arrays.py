@@ -59,8 +59,8 @@ class ArrayTable(Table):
         return self._done / max(len(self._array), 1)
 
 
-def open_npy(path: Path) -> ArrayTable:
-    """Map an .npy file into memory."""
+def open_npy(path: Path, rows: tuple[int, int] | None = None) -> ArrayTable:
+    """Map an .npy file into memory, or some rows of it: the first, and the one after the last."""
     source = make_printable(path.name)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -70,7 +70,7 @@ def open_npy(path: Path) -> ArrayTable:
     if not isinstance(array, np.ndarray):
         array.close()
         raise DataError(f"{source} is an .npz file by its content. Give it that ending.")
-    return ArrayTable(source, array)
+    return ArrayTable(source, array if rows is None else array[slice(*rows)])
 
 
 def open_npz(path: Path, name: str | None = None) -> ArrayTable:

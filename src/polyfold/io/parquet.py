@@ -19,9 +19,9 @@ BUFFER_BYTES, BATCH_BYTES = 2**20, 2**24
 
 
 class ParquetTable(Table):
-    """A parquet file."""
+    """A parquet file, or some groups of its rows: the first, and the one after the last."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, groups: tuple[int, int] | None = None) -> None:
         self.source = make_printable(path.name)
         try:
             # A buffer of a megabyte for each column instead of a whole group of rows: memory stays bounded.
@@ -32,8 +32,18 @@ class ParquetTable(Table):
             raise DataError(f"{self.source} is not a readable parquet file: {error}") from error
         self.names = tuple(self._file.schema_arrow.names)
         self.n_columns = len(self.names)
-        self.n_rows = self._file.metadata.num_rows
+        every = range(self._file.num_row_groups)
+        self._groups = every if groups is None else every[slice(*groups)]
+        self.n_rows = sum(self.count_group_rows())
         self._done = 0
+
+    def count_group_rows(self) -> list[int]:
+        """Return the rows of each group."""
+        return [self._file.metadata.row_group(group).num_rows for group in self._groups]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
     def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
         """Read the rows; see :class:`Table`."""
@@ -42,7 +52,9 @@ class ParquetTable(Table):
         self._done = 0
         names = [*dict.fromkeys([*wanted, *keep])]
         batch_rows = min(self.count_batch_rows(len(wanted)), max(1, BATCH_BYTES // self._count_row_bytes(names)))
-        batches = self._file.iter_batches(batch_rows, columns=names, use_threads=False)
+        batches = self._file.iter_batches(
+            batch_rows, row_groups=list(self._groups), columns=names, use_threads=False
+        )
         while True:
             try:
                 batch = next(batches, None)
@@ -76,7 +88,7 @@ class ParquetTable(Table):
     def _count_row_bytes(self, names: Sequence[str]) -> int:
         """Return how many bytes a row has in some columns, on average."""
         wanted, total = set(names), 1
-        for group in range(self._file.num_row_groups):
+        for group in self._groups:
             chunks = self._file.metadata.row_group(group)
             for k in range(chunks.num_columns):
                 chunk = chunks.column(k)

@@ -36,6 +36,10 @@ class TextError(DataError):
         super().__init__(message)
         self.column = column
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An error may come from another process.
+        return type(self), (*self.args, self.column)
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
