@@ -188,6 +188,45 @@ def _combine_rows(
 combine_rows = compile_loop(_combine_rows, fastmath={"contract"})
 
 
+def _combine_monomials(
+    columns: NDArray[np.intp],
+    entries: NDArray[np.float64],
+    X: NDArray[np.float64],
+    parents: NDArray[np.intp],
+    variables: NDArray[np.intp],
+    factors: NDArray[np.float64],
+    center: NDArray[np.float64],
+    combined: NDArray[np.float64],
+) -> None:
+    """Write the product of a matrix, given as for `combine_rows`, with the monomials of X less `center`.
+
+    Those of the samples of a row are made side by side, and forgotten: they stay near the processor.
+    """
+    k, d = columns.shape[1], parents.shape[0]
+    beside, monomials = np.empty((X.shape[1], k)), np.empty((d, k))
+    for i in range(columns.shape[0]):
+        row = entries[i]
+        for j in range(k):
+            for c in range(X.shape[1]):
+                beside[c, j] = X[columns[i, j], c]
+        for f in range(d):
+            values, made = beside[variables[f]], monomials[f]
+            factor, middle, total = factors[f], center[f], 0.0
+            if parents[f] < 0:
+                for j in range(k):
+                    made[j] = values[j] * factor
+                    total += row[j] * (made[j] - middle)
+            else:
+                parent = monomials[parents[f]]
+                for j in range(k):
+                    made[j] = values[j] * factor * parent[j]
+                    total += row[j] * (made[j] - middle)
+            combined[i, f] = total
+
+
+combine_monomials = compile_loop(_combine_monomials, fastmath=ANY_ORDER)
+
+
 def _leave_out_self(
     found: NDArray[np.intp], samples: NDArray[np.intp], numbers: NDArray[Any], neighbors: NDArray[np.intp]
 ) -> None:

@@ -25,6 +25,9 @@ HELD_BYTES = 2**29
 #: Temporaries of a block, and of the others of its region, stay below this many bytes each.
 BLOCK_BYTES = 2**24
 
+#: Where a sample is in fewer equations than this, on average, its monomials are made anew for each.
+SHARED = 3
+
 #: Rows from which the number of equations is estimated.
 PROBED_ROWS = 16
 
@@ -95,6 +98,8 @@ class SampleFeatures:
         if self.held is not None:
             return np.asarray(L @ self.held)
         members, among = L.restrict() if isinstance(L, LocalRows) else _restrict(L)
+        if isinstance(L, LocalRows) and L.columns.size < SHARED * len(members):
+            return np.asarray(L.combine_monomials(self.X, self.basis.monomials, self.basis.center) @ self.basis.T)
         return np.asarray((among @ self.basis.center_monomials(self.X[members])) @ self.basis.T)
 
 

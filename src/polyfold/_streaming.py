@@ -159,7 +159,7 @@ def plan_fit(rows: Rows, settings: Settings, survey: Any, seen: Seen) -> Plan:
         frame = turn_frame(frame, columns, n_axes, center=center, random_state=settings.random_state)
     kind = choose_basis(settings.basis, frame.n_axes, settings.degree)
     monomials = build_basis(kind, frame.n_axes, settings.degree)
-    sums = rows.total(sum_block_monomials, merge_monomial_sums, frame, monomials, description="features")
+    sums = rows.total(sum_block_monomials, merge_monomial_sums, frame, monomials, description="monomials")
     shared_basis = rows.share(_condition, monomials, sums, center)
     reference = rows.share(
         _prepare, survey, frame, shared_basis, settings, kind, n_samples, description="reference"

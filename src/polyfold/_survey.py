@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from polyfold._draw import Drawn, draw_from_block, merge_drawn
 from polyfold._moments import Moments, measure_moments, merge_moments
 
-#: ``reference_size="auto"``: at most so many samples, and so many bytes of them in float64.
-REFERENCE_ROWS, REFERENCE_BYTES = 10**6, 2**28
+#: ``reference_size="auto"``: at most so many samples, and so many bytes of them in float64, but always some.
+REFERENCE_ROWS, REFERENCE_BYTES, LEAST_REFERENCE_ROWS = 10**6, 2**26, 50_000
 
 #: ... and for geodesic distances, of which each has N_LANDMARKS, so many.
 GEODESIC_ROWS = 20_000
@@ -54,7 +54,9 @@ def choose_reference_size(reference_size: int | None, n_columns: int, *, geodesi
     """Return how many samples are drawn to look for neighbours among; None leaves it to their size."""
     if reference_size is not None:
         return reference_size
-    return min(GEODESIC_ROWS if geodesic else REFERENCE_ROWS, max(REFERENCE_BYTES // (8 * n_columns), 1000))
+    if geodesic:
+        return GEODESIC_ROWS
+    return min(REFERENCE_ROWS, max(REFERENCE_BYTES // (8 * n_columns), LEAST_REFERENCE_ROWS))
 
 
 def survey_block(block: NDArray[Any], first: int, sizes: SurveySizes) -> Survey:

@@ -7,7 +7,6 @@ brings to each worker once and computes anew where a worker was lost.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -134,16 +133,17 @@ class DaskRows:
 
     def total(self, of_block: OfBlock, merge: Merge, *shared: Any, description: str) -> Any:
         """Merge what a function makes of each chunk, along a tree."""
-        name, common = _name_task(description), [self._share_once(each) for each in shared]
+        name, unique = _name_task(description), uuid4().hex
+        common = [self._share_once(each) for each in shared]
         visit, join = delayed(of_block, pure=False, traverse=False), delayed(merge, pure=False, traverse=False)
         level = [
-            visit(block, start, *common, dask_key_name=(f"{name}-block-{uuid4().hex}", k))
+            visit(block, start, *common, dask_key_name=f"{name}-block-{unique}-{k}")
             for k, (block, start) in enumerate(zip(self._blocks, self._starts, strict=True))
         ]
         while len(level) > 1:
-            groups = [level[k : k + FAN_IN] for k in range(0, len(level), FAN_IN)]
             level = [
-                join(group, dask_key_name=(f"{name}-merge-{uuid4().hex}", k)) for k, group in enumerate(groups)
+                join(level[k : k + FAN_IN], dask_key_name=f"{name}-merge-{len(level)}-{unique}-{k}")
+                for k in range(0, len(level), FAN_IN)
             ]
         return self._start(level[0], description)
 
@@ -186,14 +186,7 @@ def _name_task(description: str) -> str:
 
 def find_client() -> Any:
     """Return the client of a cluster that computations go to; None where they stay in this process."""
-    if "distributed" not in sys.modules:
-        return None
-    from distributed import default_client
-
-    try:
-        return default_client()
-    except ValueError:
-        return None
+    return getattr(dask.base.get_scheduler(), "__self__", None)
 
 
 @contextmanager

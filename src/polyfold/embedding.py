@@ -134,8 +134,8 @@ class PolynomialEmbedding(MapTransformer):
     reference_size : int or "auto", default="auto"
         Samples among which neighbours are looked for. A number below that of all samples draws so many of them,
         uniformly and always the same ones; one not below is exact. "auto" is all samples where they are held in
-        memory. Of Dask collections, and of memory maps above 1 GB, it is at most a million samples and 256 MB of
-        them (20,000 for "isomap").
+        memory. Of Dask collections, and of memory maps above 1 GB, it is at most a million samples and as many as
+        have 64 MB, but no fewer than 50,000 (for "isomap" 20,000).
     fit_inverse_transform : bool, default=False
         Learn the way back from coordinates to samples too, see :meth:`inverse_transform`.
     n_jobs : int, default=None

@@ -12,7 +12,7 @@ from polyfold._extras import import_needing
 from polyfold.cli.terminal import FAILED, CommandError, say
 
 #: Seconds to wait for a scheduler to answer.
-PATIENCE = 10
+PATIENCE = 5
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyfold._basis import MonomialBasis
 from polyfold._blocks import renumber
 
 
@@ -66,6 +67,17 @@ class LocalRows:
 
         combined = np.empty((len(self.columns), Q.shape[1]))
         combine_rows(self.columns, self.entries, Q, combined)
+        return combined
+
+    def combine_monomials(
+        self, X: NDArray[np.float64], monomials: MonomialBasis, center: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the product with the monomials of X less `center`, without holding these."""
+        from polyfold._fit_kernels import combine_monomials
+
+        combined = np.empty((len(self.columns), monomials.n_features))
+        table = monomials.parents, monomials.variables, monomials.factors
+        combine_monomials(self.columns, self.entries, X, *table, center, combined)
         return combined
 
     def to_csr(self) -> Any:
