@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-databases test-large check lint types slow browser bench bench-guard screenshots format clean
+.PHONY: help demo reproduce test test-databases test-large check lint types slow browser bench bench-guard bench-scale spark screenshots format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,12 @@ bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an
 
 bench-guard: $(INSTALLED)-bench ## fail where a main figure of speed has gone backwards
 	$(BIN)/python -m pytest benchmarks/test_ratios.py --benchmark-columns=min,median -o addopts=""
+
+bench-scale: $(INSTALLED)-test ## fits of 10⁷ × 3 and 2·10⁶ × 64 from disk, half an hour; needs 4 GB of disk; PARTS="sizes workers convergence costs"
+	$(BIN)/python benchmarks/scale.py $(PARTS)
+
+spark: $(INSTALLED)-databases ## place the rows of a Spark DataFrame by SQL; needs Java
+	$(BIN)/python examples/spark.py
 
 screenshots: $(INSTALLED)-plot $(INSTALLED)-browser ## the pictures of the terminal and of the explorer in the documents; needs Chromium
 	$(BIN)/python examples/screenshots.py --out docs/images

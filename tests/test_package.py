@@ -53,8 +53,8 @@ import sys
 
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        extras = "faiss matplotlib pandas polars pooch sympy onnx skl2onnx sqlglot hypothesis pytest".split()
-        if name.split(".")[0] in extras:
+        extras = "dask distributed faiss matplotlib pandas polars pooch sympy onnx skl2onnx sqlglot".split()
+        if name.split(".")[0] in [*extras, "hypothesis", "pytest"]:
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Missing())
@@ -109,6 +109,16 @@ def test_examples_of_the_choice_run():
 
 def test_examples_of_speed_run():
     assert run_examples(ROOT / "docs" / "speed.md")["Y"].shape == (100_000, 2)
+
+
+def test_examples_of_scale_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "scale.md"
+    namespace = run_examples(page)
+    assert namespace["Y"].shape == (20_000, 2)
+    assert namespace["stream"].diagnostics_.n_samples == 6000
+    [shown] = re.findall(r"```text\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    assert shown in (ROOT / "examples" / "spark.py").read_text()  # which `make spark` runs
 
 
 def test_examples_of_the_explorer_run(tmp_path, monkeypatch):

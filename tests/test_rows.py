@@ -266,6 +266,12 @@ def test_large_memory_maps_are_visited_in_blocks(tmp_path, monkeypatch, small_bl
     Y = held.embedding_
     np.testing.assert_allclose(visited.embedding_, Y, atol=1e-5 * np.abs(Y).max())
     assert visited.embedding_.dtype == np.float32
+    np.save(tmp_path / "bytes.npy", (X * 20).astype(np.int8))
+    small = np.load(tmp_path / "bytes.npy", mmap_mode="r")
+    fitted = NPPE(n_neighbors=12).fit(small)
+    np.testing.assert_array_equal(fitted.embedding_, fitted.transform(np.asarray(small)))
+    with pytest.raises(ValueError, match="expecting 12 features"):
+        fitted.transform(np.load(tmp_path / "X.npy", mmap_mode="r")[:, :5])
     bad = X.copy()
     bad[321, 2] = np.inf
     np.save(tmp_path / "bad.npy", bad)

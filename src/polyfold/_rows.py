@@ -102,7 +102,7 @@ def choose_chunk_rows(n_columns: int) -> int:
 
 def is_dask(X: Any) -> bool:
     """Say whether X is a collection of Dask, without importing it."""
-    return hasattr(X, "__dask_graph__")
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
 def is_large_map(X: Any) -> bool:

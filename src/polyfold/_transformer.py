@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_is
 from polyfold._draw import choose_sample_size, draw_rows
 from polyfold._extras import import_needing
 from polyfold._record import describe_training
-from polyfold._rows import is_dask, read_columns
+from polyfold._rows import check_table, is_dask, is_large_map, read_columns
 from polyfold.export import load_exporter
 from polyfold.metrics import coranking_auc
 from polyfold.polymap import PolynomialMap
@@ -100,10 +100,7 @@ class EmbeddingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         float
             At most 1; chance is 0. See :func:`polyfold.metrics.coranking_auc`.
         """
-        if is_dask(X):
-            self._check_collection(X)
-            X = import_needing("polyfold.dask", "dask").draw_lazily(X, SCORE_SAMPLES)
-        samples = self._check_new_samples(X)
+        samples = self._draw_collection(X) if is_dask(X) else self._check_new_samples(X)
         if samples.shape[0] > SCORE_SAMPLES:
             draw = np.random.default_rng(0).choice(samples.shape[0], SCORE_SAMPLES, replace=False)
             samples = samples[np.sort(draw)]
@@ -190,6 +187,9 @@ class MapTransformer(EmbeddingTransformer):
         if self._is_plain(X):
             return X
         check_is_fitted(self)
+        if is_large_map(X):  # of any type: the map converts a few rows at a time
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return check_table(X)
         accept_sparse = "csr" if self.map_.axes is not None else False
         # NaN and infinity come through a polynomial: the map looks for them in its few coordinates.
         return validate_data(
@@ -201,6 +201,12 @@ class MapTransformer(EmbeddingTransformer):
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS or hasattr(self, "feature_names_in_"):
             return False
         return bool(X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None))
+
+    def _draw_collection(self, X: Any) -> NDArray[Any]:
+        """Return some samples of a Dask collection."""
+        self._check_collection(X)
+        drawn: NDArray[Any] = import_needing("polyfold.dask", "dask").draw_lazily(X, SCORE_SAMPLES)
+        return drawn
 
     def _check_collection(self, X: Any) -> None:
         """Check number and names of the columns of a Dask collection."""
