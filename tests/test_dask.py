@@ -19,8 +19,9 @@ from distributed import Client, LocalCluster
 
 from commands import fail, polyfold, read_json, succeed
 from polyfold import NPPE, SNPPE, ExplicitEmbedding, PolynomialEmbedding, PolynomialMap
-from polyfold.dask import open_collection, to_array
+from polyfold.dask import from_pieces, open_collection, to_array
 from polyfold.datasets import make_swiss_roll
+from polyfold.io import open_many
 from test_rows import LOCAL, angle, make_sheet
 
 # One process has the cluster.
@@ -361,6 +362,17 @@ def test_files_that_cannot_be_fitted(files, cluster, tmp_path):
     assert "is what is read" in fail(2, "fit", files / "*.npy", "-o", files / "part-1.npy", "--force")
     assert not target.exists()
     assert list(tmp_path.glob(".polyfold-*")) == []
+
+
+def test_a_file_that_is_gone_when_it_is_read(files, client, tmp_path):
+    (tmp_path / "0.npy").write_bytes((files / "part-0.npy").read_bytes())
+    (tmp_path / "1.npy").write_bytes((files / "part-1.npy").read_bytes())
+    pieces = open_many(tmp_path / "*.npy").cut([0, 1, 2], drop_missing=False)
+    samples = from_pieces(pieces)
+    assert samples.shape == (600, 3)
+    (tmp_path / "1.npy").unlink()
+    with pytest.raises(FileNotFoundError, match=r"1\.npy"):
+        NPPE(n_neighbors=10).fit(samples)
 
 
 def test_rows_that_miss_a_value_are_left_out_by_workers(files, cluster, tmp_path):

@@ -217,7 +217,7 @@ def test_of_equal_tails_the_first_of_the_farthest_is_positive():
 @pytest.mark.parametrize("n_folds", [1, 2, 5, 10, 300])
 def test_a_sample_is_in_the_fold_of_its_number(n_folds):
     numbers = np.random.default_rng(n_folds).permutation(300) % n_folds
-    parts = _gram._split_by_fold(numbers.astype(np.min_scalar_type(n_folds)), n_folds)
+    parts = _gram.split_by_fold(numbers.astype(np.min_scalar_type(n_folds)), n_folds)
     assert len(parts) == n_folds
     for fold, rows in enumerate(parts):
         assert np.array_equal(rows, np.flatnonzero(numbers == fold))

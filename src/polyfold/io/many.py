@@ -40,16 +40,14 @@ class ManyTable(Table):
     def __init__(self, pattern: str, paths: Sequence[Path], open_one: Callable[[Path], Table]) -> None:
         self.source = f"{make_printable(pattern)} ({len(paths):,} file{'s' if len(paths) > 1 else ''})"
         self._paths, self._open_one = list(paths), open_one
-        self._done, self._n_read, self._now = 0, 0, None
+        self._done = self._n_read = 0
         first = open_one(paths[0])
         self.names, self.labels, self.n_columns = first.names, first.labels, first.n_columns
         self.image_shape = first.image_shape
-        counts = [first.n_rows]
+        self.n_rows = first.n_rows
         first.close()
-        if first.n_rows is not None:
-            counts += [self._count(path) for path in paths[1:]]
-        self.counts: list[int] = [count for count in counts if count is not None]
-        self.n_rows = sum(self.counts) if first.n_rows is not None else None
+        if self.n_rows is not None:
+            self.n_rows += sum(self._count(path) for path in paths[1:])
 
     def _open(self, path: Path) -> Table:
         table = self._open_one(path)
@@ -60,10 +58,10 @@ class ManyTable(Table):
             raise DataError(f"{one} has other columns than {other}: {theirs}.")
         return table
 
-    def _count(self, path: Path) -> int | None:
+    def _count(self, path: Path) -> int:
         table = self._open(path)
         table.close()
-        return table.n_rows
+        return table.n_rows or 0
 
     def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
         """Read the rows; see :class:`Table`."""
