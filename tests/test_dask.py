@@ -257,6 +257,7 @@ def slow_rows(block, seconds):
     return block
 
 
+@pytest.mark.slow
 def test_a_lost_worker_changes_nothing():
     """Killed by its own process id in the middle of the Gram pair, and started anew by its nanny."""
     expected = NPPE(n_neighbors=10).fit(cut(X, 30)).map_

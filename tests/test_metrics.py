@@ -232,6 +232,7 @@ def test_undefined_values_are_refused():
         metrics.coranking_curve(X, X, max_samples=0)
 
 
+@pytest.mark.slow
 def test_tens_of_thousands_of_rows_need_no_square_matrix():
     """All six on 20,000 rows; a float64 matrix of 20,000 squared alone would be 3.2 GB."""
     script = """
