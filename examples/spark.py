@@ -28,7 +28,7 @@ def place_in_spark(folder: Path) -> None:
     placed = spark.sql(learned.to_sql("spark", table="measurements", keep=["id"]))
     placed.show(5)
 
-    found = placed.orderBy("id").toPandas()[["y0", "y1"]].to_numpy()
+    found = np.array(placed.orderBy("id").select("y0", "y1").collect())
     expected = learned.transform(many)
     error = np.abs(found - expected).max() / np.abs(expected).max()
     print(f"{len(found):,} rows placed by Spark, as by polyfold to {error:.0e}")
