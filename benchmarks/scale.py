@@ -171,10 +171,10 @@ PARTS = {"sizes": bench_sizes, "workers": bench_workers, "convergence": bench_co
 def put_into(page: Path, name: str, table: str) -> None:
     """Replace what a page has between the marks of a table."""
     text = page.read_text(encoding="utf-8")
-    begin, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     before, rest = text.split(begin)
     _, after = rest.split(end)
-    page.write_text(before + begin + table + end + after, encoding="utf-8")
+    page.write_text(f"{before}{begin}\n{table}\n\n{end}{after}", encoding="utf-8")
 
 
 def main() -> None:

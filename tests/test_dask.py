@@ -18,7 +18,7 @@ from dask.utils import key_split
 from distributed import Client, LocalCluster
 
 from commands import fail, polyfold, read_json, succeed
-from polyfold import NPPE, SNPPE, ExplicitEmbedding, PolynomialEmbedding, PolynomialMap
+from polyfold import NPPE, SNPPE, ExplicitEmbedding, NystromExtension, PolynomialEmbedding, PolynomialMap
 from polyfold.dask import from_pieces, open_collection, to_array
 from polyfold.datasets import make_swiss_roll
 from polyfold.io import open_many
@@ -177,8 +177,36 @@ def test_collections_that_cannot_be():
         fitted.transform(da.ones((5, 4)))
     with pytest.raises(ValueError, match="NaN"):
         fitted.transform(cut(bad)).compute()
+    with pytest.raises(ValueError, match="Y must have 2 columns"):
+        NPPE(n_neighbors=10, fit_inverse_transform=True).fit(X).inverse_transform(da.ones((5, 3)))
+    with pytest.raises(ValueError, match="are a lazy Dask array: set_output"):
+        NPPE(n_neighbors=10).fit(X).set_output(transform="pandas").transform(cut(X))
+    with pytest.raises(TypeError, match="must be NumPy arrays, got MaskedArray"):
+        NPPE().fit(da.ma.masked_greater(cut(X), 3))
+    with pytest.raises(TypeError, match="an array or a data frame, got Series"):
+        NPPE().fit(dd.from_pandas(pd.Series([1.0, 2.0]), npartitions=1))
+    with pytest.raises(TypeError, match=r"ExplicitEmbedding\.fit holds all samples in memory"):
+        ExplicitEmbedding("precomputed").fit(cut(X), X)
+    with pytest.raises(TypeError, match=r"NystromExtension\.fit holds all samples in memory"):
+        NystromExtension().fit(cut(X))
+    mixed = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", 3]), npartitions=2)
+    with pytest.raises(TypeError, match="all input features have string names"):
+        NPPE().fit(mixed)
     with pytest.raises(ValueError, match="exceeds the rank"):
         NPPE(n_neighbors=10).fit(da.zeros((100, 3), chunks=30))
+
+
+def test_what_is_given_stays_as_it_is():
+    some = cut(X, 200, 3)
+    some = some[some[:, 1] > 5]
+    fitted = NPPE(n_neighbors=10).fit(some)
+    assert np.isnan(some.shape[0])
+    assert fitted.score(some) == pytest.approx(fitted.score(X[X[:, 1] > 5]))
+    assert np.isnan(some.shape[0])
+    single = NPPE(n_neighbors=10, fit_inverse_transform=True).fit(X).inverse_transform(cut(X[:, :2].astype("f4")))
+    assert single.dtype == np.float64 == single.compute().dtype
+    implicit = NystromExtension().fit(X)
+    assert implicit.score(cut(X)) == pytest.approx(implicit.score(X))
 
 
 def test_chunks_that_are_too_large_or_too_small_are_cut_anew(monkeypatch):
@@ -361,6 +389,22 @@ def test_files_that_cannot_be_fitted(files, cluster, tmp_path):
     said = fail(3, "fit", files / "*.csv", *base, "--exclude", "id", "--scheduler", address)
     assert "Workers read .parquet and .npy files" in said
     assert "is what is read" in fail(2, "fit", files / "*.npy", "-o", files / "part-1.npy", "--force")
+    frame = pd.DataFrame(X[:250], columns=["a", "b", "c"]).assign(name="text")
+    frame.to_parquet(bad / "part-1.parquet", row_group_size=100)
+    said = fail(3, "fit", bad / "part-1*.parquet", *base)
+    assert "column 'name' is of type" in said
+    assert "Leave the column out with --exclude 'name'." in said
+    frame.loc[222, "c"] = np.inf
+    frame.to_parquet(bad / "part-1.parquet", row_group_size=100)
+    said = fail(3, "fit", bad / "part-1*.parquet", *base, "--exclude", "name", "--scheduler", address)
+    assert "part-1.parquet: column 'c' holds inf in data row 223." in said
+    frame.to_csv(bad / "part-1.csv", index=False)
+    frame[:9].to_csv(bad / "part-0.csv", index=False)
+    said = fail(3, "fit", bad / "*.csv", *base, "--exclude", "name")
+    assert "part-1.csv: column 'c' holds inf in data row 223." in said
+    np.save(bad / "0.npy", np.ones((5, 3, 1)))
+    np.save(bad / "1.npy", np.ones((5, 1, 3)))
+    assert "1.npy has other columns than" in fail(3, "fit", bad / "*.npy", *base)
     assert not target.exists()
     assert list(tmp_path.glob(".polyfold-*")) == []
 
@@ -383,7 +427,10 @@ def test_rows_that_miss_a_value_are_left_out_by_workers(files, cluster, tmp_path
     frame[400:].to_parquet(tmp_path / "1.parquet")
     target, address = tmp_path / "map.safetensors", cluster.scheduler_address
     base = ["--n-neighbors", 10, "--drop-missing", "--scheduler", address]
-    succeed("fit", tmp_path / "*.parquet", "-o", target, *base)
+    assert (
+        "2 rows that miss a value were left out."
+        in succeed("fit", tmp_path / "*.parquet", "-o", target, *base).stderr
+    )
     expected = NPPE(n_neighbors=10).fit(frame.dropna().to_numpy()).embedding_
     placed = PolynomialMap.load(target).transform(frame.dropna())
     np.testing.assert_allclose(placed, expected, atol=1e-8)

@@ -1,12 +1,14 @@
 """Fits in blocks, in this process: as in memory where neighbours are the same, and against an oracle elsewhere."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors
 
@@ -91,14 +93,47 @@ def test_more_columns_than_products_are_held_of(small_blocks, monkeypatch):
     np.testing.assert_allclose(visit(X, embedding).transform(X), Y, atol=1e-7 * np.abs(Y).max())
 
 
+@pytest.mark.parametrize("case", ["integers", "one decimal", "digits"])
+def test_ties_break_alike_however_samples_are_summed(case, small_blocks):
+    """On a grid many samples are equally near: units that differ by a bit would choose others."""
+    X = make_swiss_roll(900, random_state=0)[0]
+    X = {"integers": np.round(X), "one decimal": np.round(X, 1), "digits": load_digits().data[:900]}[case]
+    embedding = NPPE(n_neighbors=10, alpha=1e-3, reduce=8 if case == "digits" else "auto")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of duplicates
+        Y = embedding.fit(X).embedding_
+    np.testing.assert_allclose(visit(X, embedding).transform(X), Y, atol=1e-9 * np.abs(Y).max())
+
+
+@pytest.mark.parametrize("graph", ["laplacian", "mlle", "diffusion"])
+def test_what_is_known_beforehand_is_found_from_the_same_samples(graph, small_blocks, monkeypatch):
+    monkeypatch.setattr("polyfold._neighborhoods.PROBES", 100)
+    X = make_swiss_roll(700, random_state=0)[0]
+    embedding = PolynomialEmbedding(graph=graph, n_neighbors=10)
+    Y = embedding.fit(X).embedding_
+    np.testing.assert_allclose(visit(X, embedding).transform(X), Y, atol=1e-8 * np.abs(Y).max())
+
+
+def test_a_constant_column_of_any_size_is_no_axis():
+    X = make_sheet(300, 0)
+    wide = np.column_stack([np.full(300, 1.7e12 + 0.123), X * 1e-3])
+    fitted = NPPE(n_neighbors=10, reduce=3).fit(wide)
+    assert np.abs(fitted.map_.axes[0]).max() < 1e-15
+    assert residual_variance(fitted.embedding_, NPPE(n_neighbors=10, reduce=3).fit(X).embedding_) < 1e-9
+
+
 def test_isomap_in_blocks_is_that_of_landmarks_in_memory(small_blocks, monkeypatch):
     monkeypatch.setattr("polyfold._global.EXACT_SIZE", 100)
     monkeypatch.setattr("polyfold.objectives.isomap.N_LANDMARKS", 80)
     X = make_swiss_roll(600, random_state=1)[0]
     for graph, constraint in (("isomap", "embedding"), ("isomap_mutual", "orthogonal")):
         embedding = PolynomialEmbedding(graph=graph, constraint=constraint, n_neighbors=10, degree=3)
-        Y = embedding.fit(X).embedding_
-        np.testing.assert_allclose(visit(X, embedding).transform(X), Y, atol=1e-8 * np.abs(Y).max())
+        held = embedding.fit(X)
+        Y = held.embedding_
+        fitted = fit_rows(HeldRows(X, None, 0), embedding._check_parameters())
+        np.testing.assert_allclose(fitted.learned.transform(X), Y, atol=1e-8 * np.abs(Y).max())
+        curve = np.column_stack([fitted.solution.curve.alphas, fitted.solution.curve.objectives])
+        np.testing.assert_allclose(curve, held.diagnostics_.alpha_curve, rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:The neighbour graph has")
@@ -219,7 +254,43 @@ def test_a_stream_that_cannot_be():
     with pytest.raises(ValueError, match="NaN"):
         embedding.partial_fit(np.full((3, 12), np.nan))
     assert embedding.map_.to_json() == before
+    with pytest.raises(ValueError, match="in the middle of a stream: n_components, alpha"):
+        embedding.set_params(n_components=1, alpha=0.5).partial_fit(X)
+    embedding.set_params(n_components=2, alpha="auto", verbose=0, n_jobs=2)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        embedding.fit(X[:1])  # which leaves the stream as it is
     assert embedding.partial_fit(X[:1]).diagnostics_.n_samples == 101
+
+
+def test_a_first_batch_that_fails_leaves_a_fit_as_it_is():
+    X = make_sheet(100, 3)
+    embedding = NPPE(n_neighbors=12).fit(X)
+    with pytest.raises(ValueError, match="`n_neighbors` must be below"):
+        embedding.partial_fit(np.random.default_rng(0).normal(size=(5, 7)))
+    assert embedding.n_features_in_ == 12
+    np.testing.assert_array_equal(embedding.transform(X), embedding.embedding_)
+
+
+def test_warnings_that_are_errors_come_last():
+    X = np.concatenate([make_sheet(60, 3), make_sheet(60, 4) + 100])
+    embedding = NPPE(n_neighbors=5)
+    with pytest.raises(UserWarning, match="connected components"):
+        embedding.partial_fit(X)
+    assert embedding.embedding_.shape == (120, 2)
+    with pytest.raises(UserWarning, match="connected components"):
+        embedding.partial_fit(X)
+    assert embedding.diagnostics_.n_samples == 240
+
+
+@pytest.mark.parametrize("n_columns", [3, 20])
+def test_a_stream_with_a_sample_far_out(n_columns):
+    X = make_sheet(1500, 0, n_columns)
+    embedding = NPPE(n_neighbors=10, neighbors="approx").partial_fit(X * 1e-10)
+    with pytest.raises(ValueError, match=r"lies so far|Powers of the data overflow"):
+        embedding.partial_fit(np.full((1, n_columns), 1e300))
+    with pytest.raises(ValueError, match=r"lies so far|Powers of the data overflow"):
+        embedding.partial_fit(np.full((1, n_columns), 1e100))
+    assert embedding.diagnostics_.n_samples == 1500
 
 
 @pytest.mark.parametrize("size", [0, 1, -5, 2.5, "all", True, None])

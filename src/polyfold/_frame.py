@@ -26,6 +26,9 @@ FEATURES_PER_SAMPLE = 0.8
 #: ``reduce="auto"`` leaves tables of up to this many columns as they are, whatever the degree.
 FEW_COLUMNS = 3
 
+#: Digits of shift and scale that do not depend on how samples are summed, as powers of two.
+UNIT_BITS = 32
+
 #: Up to this many rows or columns the principal axes are exact, beyond it in both they are found at random.
 EXACT_SIZE = 2000
 
@@ -163,7 +166,6 @@ def frame_moments(moments: Moments, n_axes: float | int | None, *, center: bool)
     with np.errstate(over="ignore"):
         if not np.isfinite(high - low).all():
             raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
-    mean = np.where(low == high, low, moments.mean * moments.unit)  # to the bit, where all values are equal
     spread, variances = moments.measure_spread(center=center), moments.variances
     axes, explained = None, 1.0
     if n_axes is not None:
@@ -172,9 +174,28 @@ def frame_moments(moments: Moments, n_axes: float | int | None, *, center: bool)
     elif spread.ndim == 2:
         spread = np.diagonal(spread)
     is_spread = variances.any() or not center  # equal samples differ by rounding only
-    scale = float(np.sqrt(max(spread.sum(), 0.0))) * moments.unit * bool(is_spread)
-    shift = mean if center else np.zeros_like(mean)
-    return Frame(shift, scale or 1.0, axes, explained, variances, mean, moments.ranges)
+    with np.errstate(over="ignore"):
+        scale = float(np.sqrt(max(spread.sum(), 0.0)) * moments.unit) * bool(is_spread)
+    if not np.isfinite(scale):
+        raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
+    shift, scale = _round_units(moments.mean * moments.unit, scale or 1.0)
+    mean = np.where(low == high, low, moments.mean * moments.unit)
+    shift = np.where(low == high, low, shift) if center else np.zeros_like(mean)
+    return Frame(shift, scale, axes, explained, variances, mean, moments.ranges)
+
+
+def _round_units(shift: NDArray[np.float64], scale: float) -> tuple[NDArray[np.float64], float]:
+    """Round shift and scale to what is sure of them, whatever the order in which samples were summed.
+
+    So blocks, chunks and threads give the same units to the bit, and samples of a grid, or of integers, that are
+    equally far from each other break such ties in the same way.
+    """
+    mantissa, exponent = np.frexp(scale)
+    unit = np.ldexp(1.0, max(int(exponent) - UNIT_BITS, -1022))
+    with np.errstate(over="ignore"):
+        steps = np.rint(shift / unit)
+    rounded = np.where(np.abs(steps) < 2.0**52, steps * unit, shift)
+    return rounded, float(np.ldexp(np.rint(np.ldexp(mantissa, UNIT_BITS)), int(exponent) - UNIT_BITS))
 
 
 def turn_frame(

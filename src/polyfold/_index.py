@@ -60,6 +60,11 @@ class NeighborIndex(Protocol):
         """
 
 
+def replace_unfound(found: NDArray[Any], too_far: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return some samples for those not found, as where a query is so far that all distances are infinite."""
+    return np.where(too_far, np.arange(found.shape[1]), found) if too_far.any() else found
+
+
 @dataclass(frozen=True, eq=False)
 class TreeIndex:
     """A k-d tree."""
@@ -76,9 +81,7 @@ class TreeIndex:
         """Return the distances of the nearest samples, and these."""
         distances, found = self.tree.query(queries, np.arange(1, n_neighbors + 1))
         found = np.asarray(found, dtype=np.intp)
-        if (too_far := found == self.tree.n).any():  # so far that all distances are infinite
-            found[too_far] = np.broadcast_to(np.arange(n_neighbors), found.shape)[too_far]
-        return np.asarray(distances), found
+        return np.asarray(distances), replace_unfound(found, found == self.tree.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,14 +116,16 @@ class CellIndex:
 
     def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         """Return the distances of the nearest samples found, and these; in more cells where these hold too few."""
-        rows = np.ascontiguousarray(queries if self.mean is None else queries - self.mean, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            rows = np.ascontiguousarray(queries if self.mean is None else queries - self.mean, dtype=np.float32)
         with limit_faiss(self.n_jobs) as faiss:
             squares, found = self.cells.search(rows, n_neighbors)
             n_probes = self.cells.nprobe
-            while len(few := np.flatnonzero(found[:, -1] < 0)):
-                n_probes *= 4
+            while len(few := np.flatnonzero(found[:, -1] < 0)) and n_probes < self.cells.nlist:
+                n_probes = min(4 * n_probes, self.cells.nlist)
                 settings = faiss.SearchParametersIVF(nprobe=n_probes)
                 squares[few], found[few] = self.cells.search(rows[few], n_neighbors, params=settings)
+        found = replace_unfound(found, found < 0)
         return np.sqrt(squares, dtype=np.float64), found.astype(np.intp)
 
 

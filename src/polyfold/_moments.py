@@ -50,6 +50,10 @@ class Moments:
     def measure_spread(self, *, center: bool) -> NDArray[np.float64]:
         """Return the mean products of columns about the mean or, without `center`, about zero."""
         spread = self.products / self.n_samples
+        is_equal = self.ranges[0] == self.ranges[1]
+        spread[is_equal] = 0.0  # rounding
+        if spread.ndim == 2:
+            spread[:, is_equal] = 0.0
         if not center:
             spread = spread + (np.square(self.mean) if spread.ndim == 1 else np.outer(self.mean, self.mean))
         return spread

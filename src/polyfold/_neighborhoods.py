@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from polyfold._basis import MonomialBasis
 from polyfold._blocks import show_stage
 from polyfold._conditioning import condition_basis
+from polyfold._draw import draw_rows
 from polyfold._eigen import solve_pair, whiten
 from polyfold._features import Features
 from polyfold._gram import build_gram_folds
@@ -38,6 +39,9 @@ from polyfold._neighbors import (
 )
 from polyfold.metrics import coranking_auc
 from polyfold.objectives import Objective
+
+#: Samples whose neighbourhoods tell what an objective must know of all beforehand.
+PROBES = 20_000
 
 #: The maps that are compared are fitted to at most this many samples, a quarter of which are ranked.
 MAX_SAMPLES = 2000
@@ -253,11 +257,23 @@ def build_neighbor_graph(
     """Gather what the objective must know of all samples, and return the graph that writes its equations."""
     measured, neighbors, order = neighborhoods.measured, neighborhoods.neighbors, neighborhoods.order
     weights = weights if order is None else weights[order]
-    centers = np.arange(len(neighbors))
-    statistics = objective.prepare(measured, centers, neighbors, n_components, n_jobs=n_jobs, verbose=verbose)
+    centers = choose_probes(objective, len(neighbors))
+    if order is not None and len(centers) < len(neighbors):
+        places = np.empty(len(order), dtype=np.intp)
+        places[order] = np.arange(len(order))
+        centers = places[centers]
+    statistics = objective.prepare(
+        measured, centers, neighbors[centers], n_components, n_jobs=n_jobs, verbose=verbose
+    )
     build = partial(objective.build, **statistics)
     floats_per_row = objective.count_floats(neighbors.shape[1], measured.shape[1])
     return NeighborGraph(neighbors, measured, weights, build, order, floats_per_row)
+
+
+def choose_probes(objective: Objective | None, n_samples: int) -> NDArray[np.intp]:
+    """Return which samples tell what an objective must know beforehand: some, or all where that takes all."""
+    needs_all = objective is None or objective.prepares_all
+    return draw_rows(n_samples, n_samples if needs_all else PROBES)
 
 
 def compare_spaces(

@@ -31,16 +31,13 @@ from polyfold._index import (
     measure_recall,
     order_by_nearness,
 )
-from polyfold._neighborhoods import SearchPlan, plan_search
+from polyfold._neighborhoods import SearchPlan, choose_probes, plan_search
 from polyfold._neighbors import count_components, count_duplicates
 from polyfold._relations import RelationFacts
 from polyfold._survey import Survey
 from polyfold.objectives import ISOMAP_MUTUAL, OBJECTIVES
 from polyfold.objectives.isomap import Landmarks, measure_landmarks
 from polyfold.objectives.patch import Patch
-
-#: Samples of the set whose own neighbours are looked at, for what an objective must know beforehand.
-PROBES = 20_000
 
 #: Times BLOCK_BYTES that the temporaries of a fold of a block may take.
 LARGER = 2
@@ -115,8 +112,15 @@ class Reference:
 
     def find_neighbors(self, block: NDArray[Any], first: int) -> Neighbors:
         """Find the neighbours of a block, whose rows are put into an order that keeps near ones together."""
-        columns, coordinates = self.frame.locate(block)
+        with np.errstate(over="ignore", invalid="ignore"):
+            columns, coordinates = self.frame.locate(block)
         measured = columns if self.facts.space == "columns" else coordinates
+        if not np.isfinite(measured).all():
+            row = first + int(np.argmin(np.isfinite(measured).all(axis=1)))
+            raise ValueError(
+                f"Sample {row:,} lies so far from those that the units were learned from that it overflows. "
+                "Leave it out, or begin with a first batch that is like the rest."
+            )
         order = order_by_nearness(measured)
         measured = np.take(measured, order, axis=0)
         coordinates = measured if self.facts.space == "columns" and coordinates is columns else coordinates[order]
@@ -170,8 +174,7 @@ def prepare_reference(
     work: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     settings = {"n_neighbors": n_neighbors, "neighbors": neighbors, "alpha": alpha, "center": center}
     plan = plan_search(objective, features, n_components, n_samples=n_samples, **settings, **work)
-    needs_all = objective is None or objective.prepares_all
-    probes = draw_rows(len(numbers), len(numbers) if needs_all else PROBES)
+    probes = choose_probes(objective, len(numbers))
     found = _find_for_probes(plan, probes, **work)
     statistics, landmarks = {}, None
     if objective is None:

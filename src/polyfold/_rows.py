@@ -140,4 +140,4 @@ def check_table(X: Any) -> NDArray[Any]:
 
 def read_columns(X: Any) -> Any:
     """Return what tells the number and the names of the columns: X, or of a Dask data frame its empty like."""
-    return getattr(X, "_meta", X) if is_dask(X) and hasattr(X, "columns") else X
+    return getattr(X, "_meta", X) if is_dask(X) and hasattr(X, "columns") and X.ndim == 2 else X

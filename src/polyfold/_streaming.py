@@ -7,7 +7,7 @@ sets the plan; later ones are added to the sums by that plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -287,6 +287,16 @@ class Stream:
     def n_samples(self) -> int:
         """Samples so far."""
         return self.survey.moments.n_samples
+
+    def check_settings(self, settings: Settings) -> None:
+        """Check that parameters are those that the stream began with, but for threads and progress."""
+        before, now = (replace(each, n_jobs=None, verbose=0) for each in (self.plan.settings, settings))
+        if before != now:
+            changed = [each.name for each in fields(now) if getattr(before, each.name) != getattr(now, each.name)]
+            raise ValueError(
+                f"Parameters were changed in the middle of a stream: {', '.join(changed)}. Set them back, or "
+                "begin anew with a clone."
+            )
 
 
 def begin_stream(rows: HeldRows, settings: Settings) -> Stream:

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
 
 from polyfold._draw import choose_sample_size, draw_rows
@@ -73,14 +74,30 @@ class TrainingSamples:
         return self.used if issparse(self.samples) else _safe_indexing(self.given, self.kept)
 
 
-def _place_lazily(place: Any, X: Any, n_outputs: int) -> Any:
-    return import_needing("polyfold.dask", "dask").place_lazily(place, X, n_outputs)
+def refuse_dask(X: Any, estimator: Any) -> None:
+    """Say that a fit needs its samples in memory, before a collection is loaded without a word."""
+    if is_dask(X):
+        raise TypeError(
+            f"{type(estimator).__name__}.fit holds all samples in memory and takes no Dask collection. Give it "
+            "X.compute(), or a part of X; transform takes the whole."
+        )
 
 
 class EmbeddingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator whose `fit` learns `embedding_`, and that has `_check_new_samples` and `_place`."""
 
     embedding_: NDArray[np.floating[Any]]
+
+    def _draw_collection(self, X: Any) -> NDArray[Any]:
+        """Return some samples of a Dask collection."""
+        self._check_collection(X)
+        drawn: NDArray[Any] = import_needing("polyfold.dask", "dask").draw_lazily(X, SCORE_SAMPLES)
+        return drawn
+
+    def _check_collection(self, X: Any) -> None:
+        """Check number and names of the columns of a Dask collection."""
+        check_is_fitted(self)
+        validate_data(self, read_columns(X), reset=False, skip_check_array=True)
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Return how well the coordinates of X keep its neighbourhoods: the co-ranking AUC.
@@ -100,10 +117,9 @@ class EmbeddingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         float
             At most 1; chance is 0. See :func:`polyfold.metrics.coranking_auc`.
         """
-        samples = self._draw_collection(X) if is_dask(X) else self._check_new_samples(X)
+        samples: Any = self._draw_collection(X) if is_dask(X) else self._check_new_samples(X)
         if samples.shape[0] > SCORE_SAMPLES:
-            draw = np.random.default_rng(0).choice(samples.shape[0], SCORE_SAMPLES, replace=False)
-            samples = samples[np.sort(draw)]
+            samples = samples[draw_rows(samples.shape[0], SCORE_SAMPLES)]
         dense = samples.toarray() if issparse(samples) else samples
         return coranking_auc(dense, self._place(samples))
 
@@ -126,6 +142,7 @@ class MapTransformer(EmbeddingTransformer):
         self.diagnostics_ = diagnostics
 
     def _check_training_samples(self, X: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSamples:
+        refuse_dask(X, self)
         accept_sparse = "csr" if self.reduce is not None else False
         samples = check_array(
             X, accept_sparse=accept_sparse, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
@@ -173,15 +190,22 @@ class MapTransformer(EmbeddingTransformer):
             Coordinates, float32 where X is float32. Of a Dask collection a lazy Dask array, with its chunks.
         """
         if is_dask(X):
-            check_is_fitted(self)
             self._check_collection(X)
-            lazy: NDArray[Any] = _place_lazily(self.map_.transform, X, self.map_.n_outputs)
+            if _get_output_config("transform", self)["dense"] != "default":
+                raise ValueError(
+                    'Coordinates of a Dask collection are a lazy Dask array: set_output(transform="default").'
+                )
+            lazy: NDArray[Any] = self._place_lazily(X)
             return lazy
         samples = self._check_new_samples(X)
         return self._place(samples)
 
     def _place(self, samples: Any) -> NDArray[np.floating[Any]]:
         return self.map_.transform(samples)
+
+    def _place_lazily(self, X: Any) -> Any:
+        """Return a lazy Dask array of coordinates."""
+        return import_needing("polyfold.dask", "dask").place_lazily(self.map_.transform, X, self.map_.n_outputs)
 
     def _check_new_samples(self, X: ArrayLike) -> Any:
         if self._is_plain(X):
@@ -201,17 +225,6 @@ class MapTransformer(EmbeddingTransformer):
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS or hasattr(self, "feature_names_in_"):
             return False
         return bool(X.shape[0] > 0 and X.shape[1] == getattr(self, "n_features_in_", None))
-
-    def _draw_collection(self, X: Any) -> NDArray[Any]:
-        """Return some samples of a Dask collection."""
-        self._check_collection(X)
-        drawn: NDArray[Any] = import_needing("polyfold.dask", "dask").draw_lazily(X, SCORE_SAMPLES)
-        return drawn
-
-    def _check_collection(self, X: Any) -> None:
-        """Check number and names of the columns of a Dask collection."""
-        check_is_fitted(self)
-        validate_data(self, read_columns(X), reset=False, skip_check_array=True)
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray[np.float64]:
         """Return samples that lie at given coordinates.
@@ -233,7 +246,12 @@ class MapTransformer(EmbeddingTransformer):
                 "fit again."
             )
         if is_dask(Y):
-            lazy: NDArray[Any] = _place_lazily(self.map_.inverse, Y, self.map_.n_inputs)
+            given: Any = Y
+            if given.shape[1:] != (self.map_.n_outputs,):
+                raise ValueError(f"Y must have {self.map_.n_outputs} columns, got shape {given.shape}.")
+            lazy: NDArray[Any] = import_needing("polyfold.dask", "dask").place_lazily(
+                self.map_.inverse, Y, self.map_.n_inputs, np.float64
+            )
             return lazy
         return self.map_.inverse(check_array(Y, dtype=np.float64, input_name="Y"))
 

@@ -23,8 +23,8 @@ from polyfold._draw import draw_rows
 from polyfold._rows import Merge, OfBlock, choose_chunk_rows
 from polyfold.io.many import Piece
 
-#: Results that are merged at a time.
-FAN_IN = 8
+#: Results that are merged at a time: the fewer, the fewer wait for others in memory.
+FAN_IN = 2
 
 #: Chunks of so many times the rows of a block, or more, are split, and chunks of so small a share are merged.
 LARGEST_CHUNK, SMALLEST_CHUNK = 8, 1 / 16
@@ -32,16 +32,18 @@ LARGEST_CHUNK, SMALLEST_CHUNK = 8, 1 / 16
 
 def open_collection(X: Any, verbose: int = 0) -> DaskRows:
     """Prepare a Dask array or data frame to be visited; lengths of chunks that are not known are counted first."""
-    array = to_array(X)
-    if np.isnan(array.shape[0]):
-        array = array.compute_chunk_sizes()
-    array = _drop_empty_chunks(array)
+    array = _drop_empty_chunks(_count_rows(to_array(X)))
     wanted, lengths = choose_chunk_rows(array.shape[1]), np.array(array.chunks[0])
     if lengths.max() > LARGEST_CHUNK * wanted or (
         len(lengths) > 1 and np.median(lengths) < SMALLEST_CHUNK * wanted
     ):
         array = array.rechunk({0: wanted})
     return DaskRows(array, verbose)
+
+
+def _count_rows(array: Any) -> Any:
+    """Return the array with the lengths of its chunks, which are computed where they are not known."""
+    return array.copy().compute_chunk_sizes() if np.isnan(array.shape[0]) else array  # that works in place
 
 
 def _drop_empty_chunks(array: Any) -> Any:
@@ -53,16 +55,16 @@ def _drop_empty_chunks(array: Any) -> Any:
 
 def to_array(X: Any) -> Any:
     """Return a Dask array of numbers whose rows are whole in each chunk."""
-    if hasattr(X, "columns"):
+    if hasattr(X, "columns") and X.ndim == 2:
         return _frame_to_array(X)
     if not isinstance(X, da.Array):
         raise TypeError(f"A Dask collection must be an array or a data frame, got {type(X).__name__}.")
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers in 2 dimensions, got {X.ndim} dimension(s) of {X.dtype}.")
-    if not isinstance(X._meta, np.ndarray):
+    if type(X._meta) is not np.ndarray:
         raise TypeError(
-            f"Chunks of a Dask array must be NumPy arrays, got {type(X._meta).__name__}. Sparse ones: "
-            "X.map_blocks(lambda block: block.toarray())."
+            f"Chunks of a Dask array must be NumPy arrays, got {type(X._meta).__name__}. Turn them into such, for "
+            "example with X.map_blocks(lambda block: block.toarray()) where they are sparse."
         )
     if X.shape[1] == 0 or X.shape[0] == 0:
         raise ValueError(f"X must have samples and columns, got shape {X.shape}.")
@@ -241,33 +243,31 @@ def show_cluster_progress(value: Any, verbose: int, description: str) -> None:
         Bar(futures_of(value))
 
 
-def place_lazily(place: Callable[[Any], Any], X: Any, n_outputs: int) -> Any:
+def place_lazily(place: Callable[[Any], Any], X: Any, n_outputs: int, kind: Any = None) -> Any:
     """Return a lazy Dask array of what a function of rows makes of each chunk.
 
     Parameters
     ----------
     place : callable
-        From rows to as many rows of `n_outputs` numbers, float32 where the rows are.
+        From rows to as many rows of `n_outputs` numbers.
     X : Dask array or data frame
     n_outputs : int
+    kind : dtype, default=None
+        Of these; None is float32 where the rows are, and float64 elsewhere.
     """
     array = to_array(X)
-    dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
+    dtype = np.dtype(kind or (np.float32 if array.dtype == np.float32 else np.float64))
     meta = np.empty((0, n_outputs), dtype=dtype)
     return array.map_blocks(
-        _place_block, place, n_outputs, dtype=dtype, chunks=(array.chunks[0], (n_outputs,)), meta=meta
+        _place_block, place, meta, dtype=dtype, chunks=(array.chunks[0], (n_outputs,)), meta=meta
     )
 
 
-def _place_block(block: NDArray[Any], place: Callable[[Any], Any], n_outputs: int) -> NDArray[Any]:
-    if len(block) == 0:
-        return np.empty((0, n_outputs), dtype=np.float32 if block.dtype == np.float32 else np.float64)
-    return np.asarray(place(block))
+def _place_block(block: NDArray[Any], place: Callable[[Any], Any], empty: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(place(block)) if len(block) else empty
 
 
 def draw_lazily(X: Any, size: int) -> NDArray[Any]:
     """Return at most `size` rows of a collection, drawn uniformly and always the same ones."""
-    array = to_array(X)
-    if np.isnan(array.shape[0]):
-        array = array.compute_chunk_sizes()
+    array = _count_rows(to_array(X))
     return np.asarray(array[draw_rows(int(array.shape[0]), size)].compute())

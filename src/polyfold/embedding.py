@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _get_feature_names, check_array, validate_data
 
 from polyfold._assembly import complete_map, write_map
 from polyfold._blocks import show_stage
@@ -152,8 +152,8 @@ class PolynomialEmbedding(MapTransformer):
     map_ : PolynomialMap
         The learned map. It holds no training data and no reference to this estimator.
     embedding_ : ndarray or Dask array of shape (n_samples, n_components)
-        Coordinates of the training samples, equal to ``transform(X)``; lazy where X is a Dask collection. After
-        `partial_fit`, of the last batch.
+        Coordinates of the training samples, equal to ``transform(X)``; of a Dask collection lazy, and as large
+        when it is pickled as what X is made from. After `partial_fit`, of the last batch.
     eigenvalues_ : ndarray of shape (n_components,)
         Values of the minimised objective (the ridge included), one for each coordinate, ascending; for "isomap" of
         the maximised one, descending.
@@ -261,18 +261,18 @@ class PolynomialEmbedding(MapTransformer):
         self
         """
         settings = self._check_parameters()
-        self.__dict__.pop("_stream", None)
         rows = self._open_rows(X, sample_weight)
-        if rows is not None:
-            fitted = fit_rows(rows, settings)
-            self._keep_fit(fitted, X)
-            self.embedding_ = self.transform(X)
-            return self
-        training = self._check_training_samples(X, sample_weight)
-        fitted = self._fit_held(training, settings)
-        embedding = fitted.learned.transform(training.samples)
-        self._keep_fit(fitted, X)
-        self.embedding_ = embedding
+        if rows is None:
+            training = self._check_training_samples(X, sample_weight)
+            fitted, samples = self._fit_held(training, settings), training.samples
+        else:
+            fitted, samples = fit_rows(rows, settings), rows.X if isinstance(rows, HeldRows) else None
+        embedding = None if samples is None else fitted.learned.transform(samples)
+        validate_data(self, read_columns(X), skip_check_array=True)  # learns number and names of the columns
+        self._keep_fit(fitted)
+        self.__dict__.pop("_stream", None)
+        self.embedding_ = self._place_lazily(X) if embedding is None else embedding
+        warn_about(self.diagnostics_.find_trouble())
         return self
 
     def _fit_held(self, training: TrainingSamples, settings: Settings) -> Fitted:
@@ -332,16 +332,20 @@ class PolynomialEmbedding(MapTransformer):
             raise TypeError("partial_fit takes batches in memory. Give the whole Dask collection to fit.")
         self._check_blocks("partial_fit")
         stream: Stream | None = self.__dict__.get("_stream")
-        samples = validate_data(
-            self, X, reset=stream is None, dtype=FLOATS, ensure_min_samples=2 if stream is None else 1
-        )
-        first = 0 if stream is None else stream.n_samples
-        rows = HeldRows(samples, self.n_jobs, self.verbose, first)
-        stream = begin_stream(rows, settings) if stream is None else continue_stream(stream, rows)
+        if stream is None:
+            samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
+            stream = begin_stream(HeldRows(samples, self.n_jobs, self.verbose), settings)
+        else:
+            stream.check_settings(settings)
+            samples = validate_data(self, X, reset=False, dtype=FLOATS)
+            stream = continue_stream(stream, HeldRows(samples, self.n_jobs, self.verbose, stream.n_samples))
         fitted = finish_stream(stream)
-        self._keep_fit(fitted, None)
-        self._stream = stream
-        self.embedding_ = self.map_.transform(samples)
+        embedding = fitted.learned.transform(samples)
+        if "_stream" not in self.__dict__:
+            validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
+        self._keep_fit(fitted)
+        self._stream, self.embedding_ = stream, embedding
+        warn_about(self.diagnostics_.find_trouble())
         return self
 
     def _open_rows(self, X: Any, sample_weight: ArrayLike | None) -> Rows | None:
@@ -352,6 +356,7 @@ class PolynomialEmbedding(MapTransformer):
             return None
         self._check_blocks("A fit in blocks (Dask, a large memory map, or `reference_size`)", sample_weight)
         if is_dask(X):
+            _get_feature_names(read_columns(X))  # which may be of several types: an error, before any work
             rows: Rows = import_needing("polyfold.dask", "dask").open_collection(X, self.verbose)
         else:
             samples = X if is_large_map(X) else check_array(X, dtype=FLOATS, estimator=self, input_name="X")
@@ -372,10 +377,8 @@ class PolynomialEmbedding(MapTransformer):
         if sample_weight is not None:
             raise ValueError(f"{what} has no `sample_weight`: hold the samples in memory, or repeat rows.")
 
-    def _keep_fit(self, fitted: Fitted, X: Any) -> None:
-        """Store what was learned, and warn of what may spoil it."""
-        if X is not None:
-            validate_data(self, read_columns(X), skip_check_array=True)  # learns number and names of the columns
+    def _keep_fit(self, fitted: Fitted) -> None:
+        """Store what was learned."""
         self.eigenvalues_ = fitted.solution.eigenvalues * fitted.unit
         self.alpha_ = fitted.solution.curve.best_alpha
         self.n_neighbors_ = fitted.facts.n_neighbors
@@ -393,7 +396,6 @@ class PolynomialEmbedding(MapTransformer):
             names=getattr(self, "feature_names_in_", None),
         )
         self._keep_map(fitted.learned, diagnostics)
-        warn_about(diagnostics.find_trouble())
 
     def _list_automatic(self) -> frozenset[str]:
         """Name the parameters that `fit` chose."""

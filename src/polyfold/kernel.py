@@ -24,7 +24,7 @@ from polyfold._neighbors import (
 )
 from polyfold._nystrom import learn_kernel
 from polyfold._regression import standardise_targets
-from polyfold._transformer import FLOATS, EmbeddingTransformer
+from polyfold._transformer import FLOATS, EmbeddingTransformer, refuse_dask
 from polyfold._validation import check_choice, check_integer, check_nonnegative, is_auto
 
 #: Graphs whose Nyström formula is known here.
@@ -89,6 +89,7 @@ class ImplicitEmbedding(EmbeddingTransformer):
         return np.asarray(validate_data(self, X, reset=False, dtype=FLOATS))
 
     def _check_training_samples(self, X: ArrayLike) -> tuple[NDArray[np.floating[Any]], Frame]:
+        refuse_dask(X, self)
         samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
         frame, _, _ = build_frame(samples, None, center=True, random_state=None)
         if not frame.variances.any():

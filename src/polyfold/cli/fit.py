@@ -6,8 +6,8 @@ import json as json_module
 import sys
 import time
 import warnings
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -229,6 +229,8 @@ def fit(
         start = time.perf_counter()
         learned, trouble = learn_map(estimator, samples, names, table.image_shape)
         seconds = time.perf_counter() - start
+    if on_cluster and table.n_rows is not None:
+        say_dropped(table.n_rows - count_learned(learned))
     with explain_writing(target):
         learned.save(target)
     report_fit(learned, trouble, target, table.source, seconds, as_json=json)
@@ -273,19 +275,14 @@ def read_samples(
     """Read the columns to learn from, all rows, and their names."""
     import numpy as np
 
-    from polyfold.io import CompleteRows, DataError, TextError, choose_columns
+    from polyfold.io import CompleteRows, DataError, choose_columns
 
     chosen = choose_columns(table, columns, exclude, keep)
     names = None if table.names is None else tuple(table.names[position] for position in chosen)
     complete = CompleteRows(table, chosen, drop_missing=drop_missing)
-    try:
+    with explain_text():
         batches = [batch.values for batch in complete]
-    except TextError as error:
-        if error.column is None:
-            raise DataError(f"{error} Give the columns names, and leave it out with --exclude.") from error
-        raise DataError(f"{error} Leave the column out with --exclude {error.column}.") from error
-    if complete.n_incomplete:
-        say(complete.tell_dropped())
+    say_dropped(complete.n_incomplete)
     n_rows = sum(map(len, batches))
     if n_rows < 2:
         which = " that miss no value" if drop_missing else ""
@@ -296,6 +293,27 @@ def read_samples(
     return np.concatenate(batches), names
 
 
+def say_dropped(n_rows: int) -> None:
+    """Say how many rows were left out, if any were."""
+    from polyfold.io.table import tell_dropped
+
+    if n_rows:
+        say(tell_dropped(n_rows))
+
+
+@contextmanager
+def explain_text() -> Iterator[None]:
+    """Say how to leave out a column that holds no numbers."""
+    from polyfold.io import DataError, TextError
+
+    try:
+        yield
+    except TextError as error:
+        if error.column is None:
+            raise DataError(f"{error} Give the columns names, and leave it out with --exclude.") from error
+        raise DataError(f"{error} Leave the column out with --exclude {error.column}.") from error
+
+
 def cut_samples(
     table: Any, columns: Sequence[str], exclude: Sequence[str], keep: Sequence[str], drop_missing: bool
 ) -> tuple[Any, tuple[str, ...] | None]:
@@ -304,6 +322,8 @@ def cut_samples(
     from polyfold.io import choose_columns
 
     chosen = choose_columns(table, columns, exclude, keep)
+    with explain_text():
+        table.check_numbers(chosen)
     names = None if table.names is None else tuple(table.names[position] for position in chosen)
     pieces = table.cut(chosen, drop_missing=drop_missing)
     return import_needing("polyfold.dask", "dask").from_pieces(pieces), names
@@ -330,6 +350,11 @@ def learn_map(
     return learned, [name_options(text) for text in (*sorted(told), *diagnostics.find_trouble())]
 
 
+def count_learned(learned: PolynomialMap) -> int:
+    """Return how many rows a map was learned from."""
+    return int(learned.training["diagnostics"]["n_samples"]) if learned.training else 0
+
+
 def report_fit(
     learned: PolynomialMap, trouble: list[str], target: Path, source: str, seconds: float, *, as_json: bool
 ) -> None:
@@ -341,8 +366,7 @@ def report_fit(
         facts = {"model": str(target), "data": source, "seconds": seconds, "warnings": trouble, "bytes": n_bytes}
         typer.echo(json_module.dumps(facts | describe_map(learned), indent=2, ensure_ascii=False))
         return
-    n_samples = learned.training["diagnostics"]["n_samples"] if learned.training else 0
-    title = f"Learned from {count(n_samples, 'row')} of {source} in {seconds:.1f} s"
+    title = f"Learned from {count(count_learned(learned), 'row')} of {source} in {seconds:.1f} s"
     show_map(learned, title, sections=("map", "coordinates"))
     for message in trouble:
         warn(message)

@@ -25,6 +25,7 @@ class ArrayTable(Table):
         array: NDArray[Any],
         along: Sequence[str] = (),
         load: Callable[[str], NDArray[Any]] | None = None,
+        first: int = 0,
     ) -> None:
         if array.ndim < 2 or array.ndim > 4 or array.dtype.kind not in "biuf":
             raise DataError(
@@ -35,6 +36,7 @@ class ArrayTable(Table):
         self.image_shape = array.shape[1:] if array.ndim > 2 else None
         self._array = array.reshape(len(array), -1) if array.ndim > 2 else array
         self._load = load
+        self._first = first
         self._done = 0
         self.labels = tuple(along)
         self.n_rows, self.n_columns = self._array.shape
@@ -47,7 +49,7 @@ class ArrayTable(Table):
         for start in range(0, len(self._array), step):
             rows = slice(start, start + step)
             values = self._array[rows] if is_whole else self._array[rows][:, list(columns)]
-            yield Batch(values, {name: column[rows] for name, column in along.items()}, start)
+            yield Batch(values, {name: column[rows] for name, column in along.items()}, self._first + start)
             self._done = start + len(values)
 
     def take_whole(self) -> NDArray[Any]:
@@ -70,7 +72,7 @@ def open_npy(path: Path, rows: tuple[int, int] | None = None) -> ArrayTable:
     if not isinstance(array, np.ndarray):
         array.close()
         raise DataError(f"{source} is an .npz file by its content. Give it that ending.")
-    return ArrayTable(source, array if rows is None else array[slice(*rows)])
+    return ArrayTable(source, array) if rows is None else ArrayTable(source, array[slice(*rows)], first=rows[0])
 
 
 def open_npz(path: Path, name: str | None = None) -> ArrayTable:

@@ -41,6 +41,7 @@ class ManyTable(Table):
         self.source = f"{make_printable(pattern)} ({len(paths):,} file{'s' if len(paths) > 1 else ''})"
         self._paths, self._open_one = list(paths), open_one
         self._done = self._n_read = 0
+        self._now = self._paths[0], 0
         first = open_one(paths[0])
         self.names, self.labels, self.n_columns = first.names, first.labels, first.n_columns
         self.image_shape = first.image_shape
@@ -51,7 +52,7 @@ class ManyTable(Table):
 
     def _open(self, path: Path) -> Table:
         table = self._open_one(path)
-        if (table.names, table.n_columns) != (self.names, self.n_columns):
+        if (table.names, table.n_columns, table.image_shape) != (self.names, self.n_columns, self.image_shape):
             theirs = list_names(table.names) if table.names else f"{table.n_columns:,}"
             table.close()
             one, other = make_printable(str(path)), make_printable(str(self._paths[0]))
@@ -69,13 +70,25 @@ class ManyTable(Table):
         for path in self._paths:
             table = self._open(path)
             try:
-                first = self._n_read
+                self._now = path, (first := self._n_read)
                 for batch in table.read(columns, keep):
                     self._n_read += len(batch)
                     yield replace(batch, start=first + batch.start)
             finally:
                 table.close()
             self._done += 1
+
+    def locate_row(self, number: int) -> tuple[str, int]:
+        """Return the file that is being read, and the number of a row in it."""
+        path, first = self._now
+        return make_printable(str(path)), number - first
+
+    def check_numbers(self, columns: Sequence[int]) -> None:
+        """Check that columns hold numbers, where a file says so without being read."""
+        table = self._open(self._paths[0])
+        if hasattr(table, "check_numbers"):
+            table.check_numbers(columns)
+        table.close()
 
     def read_share(self) -> float | None:
         """Return how much has been read: by rows where they are known, else by files."""
@@ -135,6 +148,7 @@ def open_part(path: Path, part: tuple[int, int]) -> Table:
         table: Table = load_format("arrays").open_npy(path, part)
     else:
         table = load_format("parquet").ParquetTable(path, part)
+    table.source = make_printable(str(path))  # of many files with one name, it says which
     return table
 
 

@@ -35,6 +35,8 @@ class ParquetTable(Table):
         every = range(self._file.num_row_groups)
         self._groups = every if groups is None else every[slice(*groups)]
         self.n_rows = sum(self.count_group_rows())
+        before = every[: self._groups.start] if self._groups else ()
+        self._first = sum(self._file.metadata.row_group(group).num_rows for group in before)
         self._done = 0
 
     def count_group_rows(self) -> list[int]:
@@ -65,14 +67,24 @@ class ParquetTable(Table):
             values = np.empty((batch.num_rows, len(wanted)))
             for k, name in enumerate(wanted):
                 values[:, k] = self._read_numbers(name, batch.column(name))
-            yield Batch(values, {name: batch.column(name) for name in keep}, self._done)
+            yield Batch(values, {name: batch.column(name) for name in keep}, self._first + self._done)
             self._done += batch.num_rows
 
+    def check_numbers(self, columns: Sequence[int]) -> None:
+        """Check that columns are of types that hold numbers."""
+        for position in columns:
+            field = self._file.schema_arrow.field(position)
+            kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            self._check_type(field.name, kind)
+
     def _read_numbers(self, name: str, column: pa.Array) -> NDArray[np.float64]:
-        kind = column.type
-        if pa.types.is_dictionary(kind):
+        if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-            kind = column.type
+        self._check_type(name, column.type)
+        numbers: Any = column.cast(pa.float64(), safe=False)
+        return np.asarray(numbers.to_numpy(zero_copy_only=False))
+
+    def _check_type(self, name: str, kind: pa.DataType) -> None:
         if not (
             pa.types.is_integer(kind)
             or pa.types.is_floating(kind)
@@ -82,8 +94,6 @@ class ParquetTable(Table):
         ):
             shown = repr(make_printable(name))
             raise TextError(f"{self.source}: column {shown} is of type {kind}, which holds no numbers.", shown)
-        numbers: Any = column.cast(pa.float64(), safe=False)
-        return np.asarray(numbers.to_numpy(zero_copy_only=False))
 
     def _count_row_bytes(self, names: Sequence[str]) -> int:
         """Return how many bytes a row has in some columns, on average."""

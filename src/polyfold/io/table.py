@@ -121,6 +121,10 @@ class Table(ABC):
         """Return the rows of a batch of so many columns."""
         return max(1, BATCH_CELLS // max(n_columns, 1))
 
+    def locate_row(self, number: int) -> tuple[str, int]:
+        """Return where a row is for a message, and its number there; numbers are counted from 0."""
+        return self.source, number
+
     def name_column(self, position: int) -> str:
         """Return what to call a column in a message."""
         return str(position) if self.names is None else repr(make_printable(self.names[position]))
@@ -172,10 +176,13 @@ class CompleteRows:
 
     def tell_dropped(self) -> str:
         """Say how many rows were left out; nothing where none was."""
-        if not self.n_incomplete:
-            return ""
-        some = "row that misses a value was" if self.n_incomplete == 1 else "rows that miss a value were"
-        return f"{self.n_incomplete:,} {some} left out."
+        return tell_dropped(self.n_incomplete) if self.n_incomplete else ""
+
+
+def tell_dropped(n_rows: int) -> str:
+    """Say how many rows were left out."""
+    some = "row that misses a value was" if n_rows == 1 else "rows that miss a value were"
+    return f"{n_rows:,} {some} left out."
 
 
 def _find_missing(table: Table, batch: Batch, columns: Sequence[int]) -> NDArray[np.bool_] | None:
@@ -190,10 +197,11 @@ def _find_missing(table: Table, batch: Batch, columns: Sequence[int]) -> NDArray
             continue
         row, column = np.unravel_index(np.argmax(np.isinf(block)), block.shape)
         if np.isinf(block[row, column]):
-            number = batch.start + rows.start + int(row) + 1
+            source, number = table.locate_row(batch.start + rows.start + int(row))
+            name = table.name_column(columns[int(column)])
             raise DataError(
-                f"{table.source}: column {table.name_column(columns[int(column)])} holds {block[row, column]} in "
-                f"data row {number:,}. A map takes finite numbers only: correct the value or remove the row."
+                f"{source}: column {name} holds {block[row, column]} in data row {number + 1:,}. A map takes finite "
+                "numbers only: correct the value or remove the row."
             )
         if holes is None:
             holes = np.zeros(values.shape, dtype=bool)
