@@ -203,6 +203,12 @@ def test_what_is_given_stays_as_it_is():
     assert np.isnan(some.shape[0])
     assert fitted.score(some) == pytest.approx(fitted.score(X[X[:, 1] > 5]))
     assert np.isnan(some.shape[0])
+    ascending = X[np.argsort(X[:, 1])]
+    half = cut(ascending, 100, 3)
+    half = half[half[:, 1] > 10]  # the first chunks are empty now
+    learned = NPPE(n_neighbors=10).fit(half)
+    expected = NPPE(n_neighbors=10).fit(ascending[ascending[:, 1] > 10]).embedding_
+    np.testing.assert_allclose(learned.embedding_.compute(), expected, atol=1e-8)
     single = NPPE(n_neighbors=10, fit_inverse_transform=True).fit(X).inverse_transform(cut(X[:, :2].astype("f4")))
     assert single.dtype == np.float64 == single.compute().dtype
     implicit = NystromExtension().fit(X)

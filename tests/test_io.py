@@ -4,10 +4,12 @@ import decimal
 import gzip
 import io
 import os
+import pickle
 import threading
 import zipfile
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -382,3 +384,24 @@ def test_columns_by_name():
     many = [f"n{i}" for i in range(100)]
     with pytest.raises(DataError, match="lacks n0, n1, n2, n3, n4, n5, n6, n7 and 92 more"):
         match_columns(table, many, 100)
+
+
+def test_several_files_are_one_table(tmp_path):
+    for k in range(3):
+        frame = pandas.DataFrame({"a": [10 * k, 10 * k + 1], "b": [0.5, 1.5], "id": [f"0{k}", f"1{k}"]})
+        frame.to_parquet(tmp_path / f"{k}.parquet")
+        frame.to_csv(tmp_path / f"{k}.csv", index=False)
+    for ending in ("parquet", "csv"):
+        values, kept, positions = read_all(open_table(tmp_path / f"*.{ending}"), [1, 0], ["id"])
+        assert values[:, 1].tolist() == [0, 1, 10, 11, 20, 21]
+        assert [str(each) for each in kept["id"]] == ["00", "10", "01", "11", "02", "12"]
+        assert positions.tolist() == [0, 1, 2, 3, 4, 5]
+    assert open_table(tmp_path / "*.parquet").n_rows == 6
+    assert open_table(tmp_path / "*.csv").n_rows is None
+    (tmp_path / "[odd].csv").write_text("a,b\n1,2\n")  # a file of that very name is no pattern
+    assert read_all(open_table(tmp_path / "[odd].csv"))[0].tolist() == [[1, 2]]
+
+
+def test_errors_of_other_processes_arrive_whole():
+    error = pickle.loads(pickle.dumps(TextError("no number", "'b'")))
+    assert (str(error), error.column) == ("no number", "'b'")

@@ -15,8 +15,9 @@ from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors
 from polyfold import LPP, NPPE, SNPPE, PolynomialEmbedding, PolynomialMap
 from polyfold._draw import draw_rows
 from polyfold._graph import NeighborGraph
-from polyfold._rows import HeldRows
+from polyfold._rows import HeldRows, choose_chunk_rows
 from polyfold._streaming import fit_rows
+from polyfold._survey import choose_reference_size
 from polyfold.datasets import make_swiss_roll
 from polyfold.metrics import residual_variance
 from polyfold.objectives import OBJECTIVES
@@ -126,8 +127,12 @@ def test_isomap_in_blocks_is_that_of_landmarks_in_memory(small_blocks, monkeypat
     monkeypatch.setattr("polyfold._global.EXACT_SIZE", 100)
     monkeypatch.setattr("polyfold.objectives.isomap.N_LANDMARKS", 80)
     X = make_swiss_roll(600, random_state=1)[0]
-    for graph, constraint in (("isomap", "embedding"), ("isomap_mutual", "orthogonal")):
-        embedding = PolynomialEmbedding(graph=graph, constraint=constraint, n_neighbors=10, degree=3)
+    for graph, settings in (
+        ("isomap", {}),
+        ("isomap", {"center": False}),
+        ("isomap_mutual", {"constraint": "orthogonal"}),
+    ):
+        embedding = PolynomialEmbedding(graph=graph, n_neighbors=10, degree=3, **settings)
         held = embedding.fit(X)
         Y = held.embedding_
         fitted = fit_rows(HeldRows(X, None, 0), embedding._check_parameters())
@@ -312,6 +317,15 @@ def test_reference_sets_that_cannot_be():
     Y = NPPE(n_neighbors=10).fit(X).embedding_
     for size in (100, 10**9):  # all samples: exact
         np.testing.assert_array_equal(NPPE(n_neighbors=10, reference_size=size).fit(X).embedding_, Y)
+
+
+def test_reference_sets_are_bounded():
+    assert choose_reference_size(None, 3, geodesic=False) == 10**6
+    assert choose_reference_size(None, 64, geodesic=False) == 2**17
+    assert choose_reference_size(None, 784, geodesic=False) == 50_000
+    assert choose_reference_size(None, 3, geodesic=True) == 20_000
+    assert choose_reference_size(77, 784, geodesic=True) == 77
+    assert (choose_chunk_rows(3), choose_chunk_rows(256), choose_chunk_rows(10_000)) == (2**22 // 24, 10_000, 838)
 
 
 def test_a_larger_reference_set_comes_closer_to_all():

@@ -200,8 +200,8 @@ def _find_missing(table: Table, batch: Batch, columns: Sequence[int]) -> NDArray
             source, number = table.locate_row(batch.start + rows.start + int(row))
             name = table.name_column(columns[int(column)])
             raise DataError(
-                f"{source}: column {name} holds {block[row, column]} in data row {number + 1:,}. A map takes finite "
-                "numbers only: correct the value or remove the row."
+                f"{source}: column {name} holds {block[row, column]} in data row {number + 1:,}. A map takes "
+                "finite numbers only: correct the value or remove the row."
             )
         if holes is None:
             holes = np.zeros(values.shape, dtype=bool)
