@@ -59,7 +59,7 @@ class Costs:
     bandwidth: float  # bytes a second between two workers here
     sums: int  # bytes of a chunk's sums
     reference: int  # bytes of the reference set
-    index: int  # bytes of memory that its index takes
+    index: int  # bytes of its index
     chunk: int  # rows
     n_features: int
     n_neighbors: int
@@ -81,9 +81,7 @@ def measure_costs(folder: Path) -> Costs:
         plan = plan_fit(rows, settings, survey, seen)
         plan_seconds = time.perf_counter() - start
         reference, basis = plan.reference, plan.basis
-        before = read_resident()
         folds = accumulate_block(block[:500], 0, reference, basis, plan.n_folds)
-        index = read_resident() - before
         monomials = time_best(lambda: sum_block_monomials(block, 0, plan.frame, basis.monomials))
         relations = time_best(lambda: accumulate_block(block, 0, reference, basis, plan.n_folds))
         merge = time_best(lambda: merge_folds([folds] * 2))
@@ -101,19 +99,13 @@ def measure_costs(folder: Path) -> Costs:
         bandwidth,
         len(pickle.dumps(folds)),
         len(pickle.dumps(reference)),
-        index,
+        len(pickle.dumps(reference.index)),
         chunk,
         basis.monomials.n_features,
         plan.facts.n_neighbors,
         plan.facts.n_reference,
         plan.frame.n_axes,
     )
-
-
-def read_resident() -> int:
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)
 
 
 def measure_reading(path: Path, X: np.ndarray) -> float:
