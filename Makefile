@@ -72,7 +72,7 @@ bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an
 bench-guard: $(INSTALLED)-bench ## fail where a main figure of speed has gone backwards
 	$(BIN)/python -m pytest benchmarks/test_ratios.py --benchmark-columns=min,median -o addopts=""
 
-bench-scale: $(INSTALLED)-test ## fits of 10⁷ × 3 and 2·10⁶ × 64 from disk, half an hour; needs 4 GB of disk; PARTS="sizes workers convergence costs"
+bench-scale: $(INSTALLED)-test ## fits of 10⁷ × 3 and 2·10⁶ × 64 from disk, three quarters of an hour; needs 4 GB of disk; PARTS="sizes workers convergence costs"
 	$(BIN)/python benchmarks/scale.py $(PARTS)
 
 spark: $(INSTALLED)-databases ## place the rows of a Spark DataFrame by SQL; needs Java

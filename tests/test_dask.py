@@ -2,7 +2,10 @@
 
 import os
 import pickle
+import pty
+import select
 import signal
+import sys
 import threading
 import time
 
@@ -12,12 +15,13 @@ import dask.bag
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from dask.callbacks import Callback
 from dask.utils import key_split
 from distributed import Client, LocalCluster
 
-from commands import fail, polyfold, read_json, succeed
+from commands import PLAIN, POLYFOLD, fail, polyfold, read_json, succeed
 from polyfold import NPPE, SNPPE, ExplicitEmbedding, NystromExtension, PolynomialEmbedding, PolynomialMap
 from polyfold.dask import from_pieces, open_collection, to_array
 from polyfold.datasets import make_swiss_roll
@@ -129,6 +133,53 @@ def test_coordinates_are_lazy(dtype):
     assert fitted.score(cut(X)) == pytest.approx(fitted.score(X))
 
 
+def test_maps_place_collections_lazily(tmp_path):
+    """Without an estimator, as those that are loaded from a file."""
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    NPPE(n_neighbors=10, fit_inverse_transform=True).fit(frame).map_.save(tmp_path / "map.safetensors")
+    learned = PolynomialMap.load(tmp_path / "map.safetensors")
+    split, Y = dd.from_pandas(frame, npartitions=3), learned.transform(X)
+    for ask, given, expected in (
+        (learned.transform, X, Y),
+        (learned.transform, X.astype("f4"), learned.transform(X.astype("f4"))),
+        (learned.extrapolation, X, learned.extrapolation(X)),
+        (learned.inverse, Y, learned.inverse(Y)),
+    ):
+        lazy = ask(da.from_array(given, chunks=(250, 2)))
+        assert isinstance(lazy, da.Array)
+        assert (lazy.shape, lazy.dtype, lazy.chunks[0]) == (expected.shape, expected.dtype, (250, 250, 250, 150))
+        np.testing.assert_array_equal(lazy.compute(), expected)
+    np.testing.assert_array_equal(learned.transform(split).compute(), Y)
+    np.testing.assert_array_equal(learned.extrapolation(split).compute(), learned.extrapolation(X))
+    with pytest.raises(ValueError, match="lacks 'c'"):
+        learned.transform(split[["a", "b"]])
+    with pytest.raises(ValueError, match=r"\(n_samples, 3\), got \(900, 2\)"):
+        learned.extrapolation(cut(X[:, :2]))
+    for ask in (learned.jacobian, learned.sensitivity):
+        with pytest.raises(TypeError, match="is placed by transform, extrapolation and inverse"):
+            ask(cut(X))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "cluster"])
+@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
+def test_a_damaged_file_of_a_data_frame_is_named(scheduler, filesystem, tmp_path, request):
+    if scheduler == "cluster":
+        request.getfixturevalue("client")
+    for k in range(3):
+        pd.DataFrame(X[300 * k : 300 * k + 300], columns=["a", "b", "c"]).to_parquet(tmp_path / f"p{k}.parquet")
+    split, path = dd.read_parquet(tmp_path, filesystem=filesystem), tmp_path / "p1.parquet"
+    whole, embedding = path.read_bytes(), NPPE(n_neighbors=10).fit(X[:100])
+    before = embedding.map_
+    for damaged in (whole[:4] + bytes(byte ^ 255 for byte in whole[4:2000]) + whole[2000:], whole[:300]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"p1\.parquet cannot be read: "):
+            embedding.fit(split)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"p1\.parquet"):
+        embedding.fit(split)
+    assert embedding.map_ is before
+
+
 def test_data_frames(client):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     fitted = NPPE(n_neighbors=10).fit(frame)
@@ -158,6 +209,11 @@ def test_collections_that_cannot_be():
         NPPE().fit(da.ones((5, 2)).astype(str))
     with pytest.raises(TypeError, match="an array or a data frame, got Bag"):
         NPPE().fit(dask.bag.from_sequence([1, 2]))
+    for ask in (NPPE().fit, NPPE(n_neighbors=10).fit(X).transform, NPPE(n_neighbors=10).fit(X).map_.transform):
+        with pytest.raises(TypeError, match="an array or a data frame, got Delayed"):
+            ask(dask.delayed(X))
+    with pytest.raises(ValueError, match="hold 500 rows, and X says that it has 600"):
+        NPPE(n_neighbors=10).fit(da.from_delayed(dask.delayed(X[:500]), shape=(600, 3), dtype=float))
     with pytest.raises(ValueError, match=r"samples and columns, got shape \(0, 3\)"):
         NPPE().fit(da.ones((0, 3)))
     with pytest.raises(ValueError, match="a minimum of 2 is required"):
@@ -175,13 +231,17 @@ def test_collections_that_cannot_be():
     fitted = NPPE(n_neighbors=10).fit(X)
     with pytest.raises(ValueError, match="expecting 3 features"):
         fitted.transform(da.ones((5, 4)))
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match=r"In rows 600 to 799, .*: X contains NaN \(row 177, column 1\)"):
         fitted.transform(cut(bad)).compute()
-    with pytest.raises(ValueError, match="Y must have 2 columns"):
+    with pytest.raises(ValueError, match=r"In chunk 3, .*: X contains NaN \(row 102, column 1\)"):
+        fitted.transform(dd.from_pandas(pd.DataFrame(bad), npartitions=4)).compute()
+    with pytest.raises(ValueError, match=r"must have shape \(n_samples, 2\), got \(5, 3\)"):
         NPPE(n_neighbors=10, fit_inverse_transform=True).fit(X).inverse_transform(da.ones((5, 3)))
     with pytest.raises(ValueError, match="are a lazy Dask array: set_output"):
         NPPE(n_neighbors=10).fit(X).set_output(transform="pandas").transform(cut(X))
-    with pytest.raises(TypeError, match="must be NumPy arrays, got MaskedArray"):
+    with pytest.raises(ValueError, match="are a lazy Dask array: set_output"):
+        NPPE(n_neighbors=10).set_output(transform="pandas").fit_transform(cut(X))
+    with pytest.raises(TypeError, match=r"got MaskedArray\. Turn .* dask\.array\.ma\.filled"):
         NPPE().fit(da.ma.masked_greater(cut(X), 3))
     with pytest.raises(TypeError, match="an array or a data frame, got Series"):
         NPPE().fit(dd.from_pandas(pd.Series([1.0, 2.0]), npartitions=1))
@@ -390,7 +450,11 @@ def test_files_that_cannot_be_fitted(files, cluster, tmp_path):
     said = fail(3, "fit", bad / "*.parquet", *base, "--exclude", "id", "--scheduler", address)
     assert "part-1.parquet: values are missing in 1 row: 1 in 'b'" in said
     frame.rename(columns={"b": "x"}).assign(id=0).to_parquet(bad / "part-1.parquet")
-    assert "part-1.parquet has other columns than" in fail(3, "fit", bad / "*.parquet", *base)
+    said = fail(3, "fit", bad / "*.parquet", *base)
+    assert "part-1.parquet has other columns than" in said
+    assert "part-0.parquet: it lacks b and it has x besides." in said
+    frame[["c", "b", "a"]].assign(id=0).to_parquet(bad / "part-1.parquet")
+    assert "the same ones in another order" in fail(3, "fit", bad / "*.parquet", *base)
     assert "No file is named like" in fail(3, "fit", bad / "*.pq", *base)
     said = fail(3, "fit", files / "*.csv", *base, "--exclude", "id", "--scheduler", address)
     assert "Workers read .parquet and .npy files" in said
@@ -400,6 +464,26 @@ def test_files_that_cannot_be_fitted(files, cluster, tmp_path):
     said = fail(3, "fit", bad / "part-1*.parquet", *base)
     assert "column 'name' is of type" in said
     assert "Leave the column out with --exclude 'name'." in said
+    frame.assign(day="Monday").to_parquet(bad / "part-1.parquet", row_group_size=100)
+    said = fail(3, "fit", bad / "part-1*.parquet", *base)
+    assert "column 'name' is of type" in said
+    assert "and so are 'day' of such types" in said
+    assert "--exclude 'name' --exclude 'day'." in said
+    (bad / "other").mkdir()
+    frame.assign(a="text").drop(columns="name").to_parquet(bad / "other" / "part.parquet")
+    (bad / "first").mkdir()
+    frame.drop(columns="name").to_parquet(bad / "first" / "part.parquet")
+    said = fail(3, "fit", bad / "*" / "part.parquet", *base)  # not only the first is looked at before any work
+    assert "other/part.parquet: column 'a' is of type" in said
+    assert "--exclude 'a'." in said
+    (bad / "other" / "part.parquet").write_bytes(whole[:100])
+    assert "other/part.parquet is not a readable" in fail(3, "fit", bad / "*" / "part.parquet", *base)
+    assert f"in quotes: '{files}/*.parquet'" in fail(3, "fit", files, *base)
+    assert "is not on this machine" in fail(3, "fit", "s3://bucket/*.parquet", *base)
+    assert "is not on this machine" in fail(3, "fit", "s3://bucket/part.parquet", *base)
+    done = polyfold("fit", files / "part-0.npy", files / "part-1.npy", *base)  # as the shell has it without quotes
+    assert done.returncode == 2
+    assert "stands for several files in quotes" in " ".join(done.stderr.replace("│", " ").split())
     frame.loc[222, "c"] = np.inf
     frame.to_parquet(bad / "part-1.parquet", row_group_size=100)
     said = fail(3, "fit", bad / "part-1*.parquet", *base, "--exclude", "name", "--scheduler", address)
@@ -440,6 +524,53 @@ def test_rows_that_miss_a_value_are_left_out_by_workers(files, cluster, tmp_path
     expected = NPPE(n_neighbors=10).fit(frame.dropna().to_numpy()).embedding_
     placed = PolynomialMap.load(target).transform(frame.dropna())
     np.testing.assert_allclose(placed, expected, atol=1e-8)
+
+
+def test_a_file_that_changes_while_it_is_read(files, tmp_path):
+    (tmp_path / "0.npy").write_bytes((files / "part-0.npy").read_bytes())
+    [piece, *_] = open_many(tmp_path / "*.npy").cut([0, 1, 2], drop_missing=False)
+    np.save(tmp_path / "0.npy", X[:7])
+    with pytest.raises(ValueError, match=r"0\.npy was changed while it was read: it had 300 rows there"):
+        piece.load()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["start", "fit"])
+def test_ctrl_c_in_a_terminal_stops_workers_without_a_word(moment, tmp_path):
+    """The terminal sends it to all processes, here while workers are started, or seconds after they were."""
+    for k in range(2):
+        np.save(tmp_path / f"{k}.npy", make_sheet(100_000, k, 40))
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execve(sys.executable, [*POLYFOLD, "fit", "*.npy", "-o", "map.safetensors"], PLAIN)
+    shown, pressed, begun, workers, end = b"", False, None, [], time.monotonic() + 120
+    while time.monotonic() < end:
+        if select.select([terminal], [], [], 0.05)[0]:
+            try:
+                shown += os.read(terminal, 65536)
+            except OSError:  # no process has the terminal any more
+                break
+        if begun is None and (b"Computes on" in shown if moment == "fit" else count_children(pid) > 2):
+            begun = time.monotonic()
+        if not pressed and begun is not None and time.monotonic() > begun + (4 if moment == "fit" else 0):
+            workers = psutil.Process(pid).children(recursive=True)
+            pressed = bool(os.write(terminal, b"\x03"))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
+    os.close(terminal)
+    lines = [line.strip() for line in shown.decode().replace("^C", "").splitlines() if line.strip()]
+    assert lines[-1] == "Stopped. Nothing was written."
+    assert "Traceback" not in shown.decode()
+    assert len(lines) <= 2  # where it computes, and that
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.npy", "1.npy"]
+    assert not [each for each in workers if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+
+
+def count_children(pid):
+    try:
+        return len(psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return 0
 
 
 def test_a_scheduler_that_is_not_there(files, tmp_path):

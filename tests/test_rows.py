@@ -267,6 +267,29 @@ def test_a_stream_that_cannot_be():
     assert embedding.partial_fit(X[:1]).diagnostics_.n_samples == 101
 
 
+@pytest.mark.parametrize("n_batches", [2, 20])
+def test_a_sorted_stream_is_warned_of(n_batches):
+    """Neighbours are looked for in the first batch, which shows a part of the whole."""
+    X = make_swiss_roll(2000, random_state=0)[0]
+    stream = NPPE(n_neighbors=10)
+    for batch in np.array_split(X, n_batches):
+        stream.partial_fit(batch)
+    assert stream.diagnostics_.outside_share < 0.02
+    ordered = np.array_split(X[np.argsort(X[:, 1])], n_batches)
+    with pytest.warns(UserWarning, match="lie well outside of it, and neighbours are looked for in it alone"):
+        sorted_stream = NPPE(n_neighbors=10).partial_fit(ordered[0]).partial_fit(ordered[-1])
+    assert sorted_stream.diagnostics_.outside_share > 0.3
+    assert np.isnan(NPPE(n_neighbors=10).fit(X).diagnostics_.outside_share)
+
+
+@pytest.mark.parametrize("n_columns", [3, 12, 40])
+def test_a_small_first_batch_like_the_rest_is_not(n_columns):
+    for seed in range(5):
+        X = make_sheet(600, seed, n_columns)
+        stream = NPPE(n_neighbors=12).partial_fit(X[:60]).partial_fit(X[60:])
+        assert stream.diagnostics_.outside_share < 0.05
+
+
 def test_a_first_batch_that_fails_leaves_a_fit_as_it_is():
     X = make_sheet(100, 3)
     embedding = NPPE(n_neighbors=12).fit(X)
@@ -310,12 +333,14 @@ def test_reference_sets_that_cannot_be():
         NPPE(n_neighbors=10, reference_size=8).fit(X)
     with pytest.raises(ValueError, match="no `sample_weight`"):
         NPPE(n_neighbors=10, reference_size=50).fit(X, sample_weight=np.ones(100))
+    with pytest.raises(TypeError, match=r"`reference_size`\) takes no sparse X"):
+        NPPE(n_neighbors=10, reference_size=50).fit(csr_array(X))
     with pytest.raises(ValueError, match="takes `graph` by its name"):
         PolynomialEmbedding(graph=csr_array(np.ones((100, 100))), reference_size=50).fit(X)
     with pytest.raises(NotFittedError):
         NPPE(reference_size=50).transform(X)
     Y = NPPE(n_neighbors=10).fit(X).embedding_
-    for size in (100, 10**9):  # all samples: exact
+    for size in (100, 10**9, 10**20):  # all samples: exact
         np.testing.assert_array_equal(NPPE(n_neighbors=10, reference_size=size).fit(X).embedding_, Y)
 
 

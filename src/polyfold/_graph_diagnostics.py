@@ -26,6 +26,9 @@ GROWTH_LIMIT = 100.0
 #: Approximate searches that find less than this share of the nearest neighbours are worth a word.
 LEAST_RECALL = 0.9
 
+#: A stream of which a larger share lies well outside its first batch is learned against the wrong samples.
+MOST_OUTSIDE = 0.1
+
 #: An objective below this is as good as zero.
 ROUNDING = 1e-10
 
@@ -56,6 +59,9 @@ class Diagnostics(MapDiagnostics):
         Where neighbourhoods were measured.
     space_scores : dict
         Co-ranking AUC of a trial map with neighbourhoods measured in either; empty where there was no choice.
+    outside_share : float
+        Share of the samples after the first batch of `partial_fit` that lie well outside of it: beyond 1.5 times
+        its edge; NaN where there were none.
     training_objective, held_out_objective : float
         What is minimised, without the ridge: the squared residuals of local relations over the variance of the
         coordinates, on folds that the map was learned from and on folds that it was not; geometric means. For
@@ -89,6 +95,7 @@ class Diagnostics(MapDiagnostics):
     n_connected_components: int
     space: str
     space_scores: dict[str, float]
+    outside_share: float
     training_objective: float
     held_out_objective: float
     held_out_spread: NDArray[np.float64]
@@ -231,6 +238,12 @@ class Diagnostics(MapDiagnostics):
                 "up neighbourhoods without adding shape: drop them, for example with numpy.unique(X, axis=0), or "
                 "raise `n_neighbors`."
             )
+        if self.outside_share > MOST_OUTSIDE:
+            messages.append(
+                f"{self.outside_share:.0%} of the samples after the first batch lie well outside of it, and "
+                "neighbours are looked for in it alone: the map may mean little. Begin anew with a first batch "
+                "that is drawn from all there will be, or give all samples to fit."
+            )
         messages += super().find_trouble()
         if np.isinf(self.held_out_objective):
             caution = f", and `alpha` is {self.alpha:g} by caution" if "alpha" in self.chosen else ""
@@ -287,6 +300,7 @@ def describe_fit(
         n_connected_components=relations.n_pieces,
         space=relations.space,
         space_scores=relations.space_scores,
+        outside_share=relations.outside_share,
         training_objective=solution.training_objective,
         held_out_objective=solution.held_out_objective,
         held_out_spread=solution.held_out_spread,

@@ -42,6 +42,8 @@ class RelationFacts:
         Samples among which neighbours were looked for.
     n_duplicates : int
         Those of them that repeat an earlier one exactly.
+    outside_share : float
+        Of the samples after a stream's first batch, those that lie well outside of it; NaN where there are none.
     """
 
     n_neighbors: int
@@ -53,6 +55,7 @@ class RelationFacts:
     space_scores: dict[str, float] = field(default_factory=dict)
     search: str = "given"
     recall: float = float("nan")
+    outside_share: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,10 @@ class Rows(Protocol):
     def first(self) -> int:
         """Number of the first sample."""
 
+    @property
+    def n_jobs(self) -> int | None:
+        """Threads for what `share` computes."""
+
     def total(self, of_block: OfBlock, merge: Merge, *shared: Any, description: str) -> Any:
         """Merge ``of_block(block, number of its first row, *shared)`` over all blocks, in their order."""
 
@@ -105,6 +109,17 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
+def is_dask_frame(X: Any) -> bool:
+    """Say whether X is a data frame of Dask."""
+    return is_dask(X) and type(X).__name__ == "DataFrame"
+
+
+def check_collection(X: Any) -> None:
+    """Check that a Dask collection is one of rows and columns."""
+    if not is_dask_frame(X) and type(X).__name__ != "Array":
+        raise TypeError(f"A Dask collection must be an array or a data frame, got {type(X).__name__}.")
+
+
 def is_large_map(X: Any) -> bool:
     """Say whether X is an array that is mapped from a file and too large to be held."""
     return isinstance(X, np.memmap) and X.nbytes > LARGE_MAP_BYTES
@@ -140,4 +155,7 @@ def check_table(X: Any) -> NDArray[Any]:
 
 def read_columns(X: Any) -> Any:
     """Return what tells the number and the names of the columns: X, or of a Dask data frame its empty like."""
-    return getattr(X, "_meta", X) if is_dask(X) and hasattr(X, "columns") and X.ndim == 2 else X
+    if not is_dask(X):
+        return X
+    check_collection(X)
+    return X._meta if is_dask_frame(X) else X

@@ -51,6 +51,9 @@ from polyfold._survey import (
 from polyfold.objectives import GEODESIC
 from polyfold.polymap import PolynomialMap
 
+#: A sample lies well outside a stream's first batch beyond so many times the edge of that.
+WELL_OUTSIDE = 1.5
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -131,7 +134,13 @@ def survey_rows(rows: Rows, settings: Settings) -> tuple[Any, Seen]:
     """Look at all samples once: return the survey as `rows` shares it, and the part of it that is needed here."""
     sizes = choose_survey_sizes(rows.shape, settings)
     survey = rows.total(survey_block, merge_surveys, sizes, description="survey")
-    return survey, rows.fetch(rows.share(report_survey, survey))
+    seen: Seen = rows.fetch(rows.share(report_survey, survey))
+    if seen.moments.n_samples != rows.shape[0]:
+        raise ValueError(
+            f"The chunks of X hold {seen.moments.n_samples:,} rows, and X says that it has {rows.shape[0]:,}. Let "
+            "its lengths be counted (X.compute_chunk_sizes()), and change no file while it is read."
+        )
+    return survey, seen
 
 
 def choose_survey_sizes(shape: tuple[int, int], settings: Settings) -> SurveySizes:
@@ -140,7 +149,7 @@ def choose_survey_sizes(shape: tuple[int, int], settings: Settings) -> SurveySiz
     return SurveySizes(
         n_samples,
         choose_sample_size(n_columns),
-        choose_reference_size(settings.reference_size, n_columns, geodesic=settings.is_geodesic),
+        min(choose_reference_size(settings.reference_size, n_columns, geodesic=settings.is_geodesic), n_samples),
         settings.reduce is not None and holds_products(n_samples, n_columns),
     )
 
@@ -161,9 +170,8 @@ def plan_fit(rows: Rows, settings: Settings, survey: Any, seen: Seen) -> Plan:
     monomials = build_basis(kind, frame.n_axes, settings.degree)
     sums = rows.total(sum_block_monomials, merge_monomial_sums, frame, monomials, description="monomials")
     shared_basis = rows.share(_condition, monomials, sums, center)
-    reference = rows.share(
-        _prepare, survey, frame, shared_basis, settings, kind, n_samples, description="reference"
-    )
+    work = replace(settings, n_jobs=rows.n_jobs)
+    reference = rows.share(_prepare, survey, frame, shared_basis, work, kind, n_samples, description="reference")
     facts: RelationFacts = rows.fetch(rows.share(report_reference, reference))
     basis: ConditionedBasis = rows.fetch(shared_basis)
     n_folds = count_folds(n_samples, monomials.n_features)
@@ -276,12 +284,21 @@ class Stream:
         Of all samples so far, without that set.
     sizes : SurveySizes
         Of the survey of a batch.
+    n_first : int
+        Samples in the first batch.
+    n_outside : int
+        Later ones that lie well outside of it.
+    first : PolynomialMap or None
+        The map of the first batch, whose domain tells; None before it is known.
     """
 
     plan: Plan
     folds: list[GramPair]
     survey: Survey
     sizes: SurveySizes
+    n_first: int
+    n_outside: int = 0
+    first: PolynomialMap | None = None
 
     @property
     def n_samples(self) -> int:
@@ -299,22 +316,36 @@ class Stream:
             )
 
 
-def begin_stream(rows: HeldRows, settings: Settings) -> Stream:
-    """Plan by the first batch, and add it."""
+def begin_stream(rows: HeldRows, settings: Settings) -> tuple[Stream, Fitted]:
+    """Plan by the first batch, add it, and return the map too."""
     sizes = replace(choose_survey_sizes(rows.shape, settings), n_samples=None)
     survey: Survey = rows.total(survey_block, merge_surveys, sizes, description="survey")
     plan = plan_fit(rows, settings, survey, report_survey(survey))
-    return Stream(plan, sum_relations(rows, plan), replace(survey, reference=None), replace(sizes, reference=None))
+    stream = Stream(
+        plan,
+        sum_relations(rows, plan),
+        replace(survey, reference=None),
+        replace(sizes, reference=None),
+        rows.shape[0],
+    )
+    fitted = _finish_stream(stream)
+    return replace(stream, first=fitted.learned), fitted
 
 
-def continue_stream(stream: Stream, rows: HeldRows) -> Stream:
-    """Add a batch to the sums."""
+def continue_stream(stream: Stream, rows: HeldRows) -> tuple[Stream, Fitted]:
+    """Add a batch to the sums, and return the map of all samples so far too."""
+    assert stream.first is not None
+    n_outside = int(np.count_nonzero(stream.first.extrapolation(rows.X) > WELL_OUTSIDE))
     survey: Survey = rows.total(survey_block, merge_surveys, stream.sizes, description="survey")
     folds = merge_folds([stream.folds, sum_relations(rows, stream.plan)])
-    return replace(stream, folds=folds, survey=merge_surveys([stream.survey, survey]))
+    merged = merge_surveys([stream.survey, survey])
+    stream = replace(stream, folds=folds, survey=merged, n_outside=stream.n_outside + n_outside)
+    return stream, _finish_stream(stream)
 
 
-def finish_stream(stream: Stream) -> Fitted:
-    """Return the map of all samples so far."""
+def _finish_stream(stream: Stream) -> Fitted:
     seen = report_survey(stream.survey)
-    return finish_fit(stream.plan, solve_folds(stream.plan, stream.folds, seen.sample), seen)
+    fitted = finish_fit(stream.plan, solve_folds(stream.plan, stream.folds, seen.sample), seen)
+    n_later = stream.n_samples - stream.n_first
+    share = stream.n_outside / n_later if n_later else float("nan")
+    return replace(fitted, facts=replace(fitted.facts, outside_share=share))

@@ -173,6 +173,7 @@ class MapTransformer(EmbeddingTransformer):
         ndarray of shape (n_samples, n_components)
             Equal to ``fit(X).transform(X)``.
         """
+        self._check_output(X)
         fitted: Self = self.fit(X, y, sample_weight)
         return fitted.embedding_
 
@@ -191,21 +192,20 @@ class MapTransformer(EmbeddingTransformer):
         """
         if is_dask(X):
             self._check_collection(X)
-            if _get_output_config("transform", self)["dense"] != "default":
-                raise ValueError(
-                    'Coordinates of a Dask collection are a lazy Dask array: set_output(transform="default").'
-                )
-            lazy: NDArray[Any] = self._place_lazily(X)
-            return lazy
+            self._check_output(X)
+            return self._place(X)
         samples = self._check_new_samples(X)
         return self._place(samples)
 
+    def _check_output(self, X: Any) -> None:
+        """Check before any work that coordinates are wanted as they are."""
+        if is_dask(X) and _get_output_config("transform", self)["dense"] != "default":
+            raise ValueError(
+                'Coordinates of a Dask collection are a lazy Dask array: set_output(transform="default").'
+            )
+
     def _place(self, samples: Any) -> NDArray[np.floating[Any]]:
         return self.map_.transform(samples)
-
-    def _place_lazily(self, X: Any) -> Any:
-        """Return a lazy Dask array of coordinates."""
-        return import_needing("polyfold.dask", "dask").place_lazily(self.map_.transform, X, self.map_.n_outputs)
 
     def _check_new_samples(self, X: ArrayLike) -> Any:
         if self._is_plain(X):
@@ -245,15 +245,7 @@ class MapTransformer(EmbeddingTransformer):
                 f"This {type(self).__name__} was fitted without the way back. Set fit_inverse_transform=True and "
                 "fit again."
             )
-        if is_dask(Y):
-            given: Any = Y
-            if given.shape[1:] != (self.map_.n_outputs,):
-                raise ValueError(f"Y must have {self.map_.n_outputs} columns, got shape {given.shape}.")
-            lazy: NDArray[Any] = import_needing("polyfold.dask", "dask").place_lazily(
-                self.map_.inverse, Y, self.map_.n_inputs, np.float64
-            )
-            return lazy
-        return self.map_.inverse(check_array(Y, dtype=np.float64, input_name="Y"))
+        return self.map_.inverse(Y if is_dask(Y) else check_array(Y, dtype=np.float64, input_name="Y"))
 
     def onnx_parser(self) -> Any:
         """Return what declares the outputs to skl2onnx."""

@@ -19,8 +19,9 @@ from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from polyfold._dask_files import name_damaged_file
 from polyfold._draw import draw_rows
-from polyfold._rows import Merge, OfBlock, choose_chunk_rows
+from polyfold._rows import Merge, OfBlock, check_collection, choose_chunk_rows, is_dask_frame
 from polyfold.io.many import Piece
 
 #: Results that are merged at a time: the fewer, the fewer wait for others in memory.
@@ -32,13 +33,14 @@ LARGEST_CHUNK, SMALLEST_CHUNK = 8, 1 / 16
 
 def open_collection(X: Any, verbose: int = 0) -> DaskRows:
     """Prepare a Dask array or data frame to be visited; lengths of chunks that are not known are counted first."""
-    array = _drop_empty_chunks(_count_rows(to_array(X)))
+    with name_damaged_file(X):
+        array = _drop_empty_chunks(_count_rows(to_array(X)))
     wanted, lengths = choose_chunk_rows(array.shape[1]), np.array(array.chunks[0])
     if lengths.max() > LARGEST_CHUNK * wanted or (
         len(lengths) > 1 and np.median(lengths) < SMALLEST_CHUNK * wanted
     ):
         array = array.rechunk({0: wanted})
-    return DaskRows(array, verbose)
+    return DaskRows(array, verbose, X)
 
 
 def _count_rows(array: Any) -> Any:
@@ -55,16 +57,17 @@ def _drop_empty_chunks(array: Any) -> Any:
 
 def to_array(X: Any) -> Any:
     """Return a Dask array of numbers whose rows are whole in each chunk."""
-    if hasattr(X, "columns") and X.ndim == 2:
+    check_collection(X)
+    if is_dask_frame(X):
         return _frame_to_array(X)
-    if not isinstance(X, da.Array):
-        raise TypeError(f"A Dask collection must be an array or a data frame, got {type(X).__name__}.")
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers in 2 dimensions, got {X.ndim} dimension(s) of {X.dtype}.")
     if type(X._meta) is not np.ndarray:
+        is_masked = isinstance(X._meta, np.ma.MaskedArray)
+        cure = "dask.array.ma.filled(X, value)" if is_masked else "X.map_blocks(lambda block: block.toarray())"
         raise TypeError(
             f"Chunks of a Dask array must be NumPy arrays, got {type(X._meta).__name__}. Turn them into such, for "
-            "example with X.map_blocks(lambda block: block.toarray()) where they are sparse."
+            f"example with {cure}."
         )
     if X.shape[1] == 0 or X.shape[0] == 0:
         raise ValueError(f"X must have samples and columns, got shape {X.shape}.")
@@ -124,8 +127,10 @@ class DaskRows:
     """The rows of a Dask array; see `polyfold._rows.Rows`."""
 
     first = 0
+    n_jobs = None  # a worker's tasks have a thread each
 
-    def __init__(self, array: Any, verbose: int = 0) -> None:
+    def __init__(self, array: Any, verbose: int = 0, source: Any = None) -> None:
+        self._source = array if source is None else source
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
         self._blocks: list[Delayed] = array.to_delayed().ravel().tolist()
         lengths = array.chunks[0]
@@ -160,7 +165,7 @@ class DaskRows:
         """Bring a value here."""
         if not isinstance(value, Delayed):
             return value
-        with _limit_threads():
+        with name_damaged_file(self._source), _limit_threads():
             [fetched] = dask.compute(value)
         return fetched
 
@@ -175,9 +180,10 @@ class DaskRows:
     def _start(self, value: Delayed, description: str) -> Delayed:
         """Compute a value and leave it where it is."""
         verbose = self._verbose if description else 0
-        with _limit_threads(), show_local_progress(verbose, description):
-            [started] = dask.persist(value)
-        show_cluster_progress(started, verbose, description)
+        with name_damaged_file(self._source):
+            with _limit_threads(), show_local_progress(verbose, description):
+                [started] = dask.persist(value)
+            show_cluster_progress(started, verbose, description)
         return started
 
 
@@ -243,7 +249,7 @@ def show_cluster_progress(value: Any, verbose: int, description: str) -> None:
         Bar(futures_of(value))
 
 
-def place_lazily(place: Callable[[Any], Any], X: Any, n_outputs: int, kind: Any = None) -> Any:
+def place_lazily(place: Callable[[Any], Any], X: Any, n_outputs: int | None, kind: Any = None) -> Any:
     """Return a lazy Dask array of what a function of rows makes of each chunk.
 
     Parameters
@@ -251,20 +257,44 @@ def place_lazily(place: Callable[[Any], Any], X: Any, n_outputs: int, kind: Any 
     place : callable
         From rows to as many rows of `n_outputs` numbers.
     X : Dask array or data frame
-    n_outputs : int
+    n_outputs : int or None
+        None is one number for each row, in one dimension.
     kind : dtype, default=None
         Of these; None is float32 where the rows are, and float64 elsewhere.
     """
     array = to_array(X)
     dtype = np.dtype(kind or (np.float32 if array.dtype == np.float32 else np.float64))
-    meta = np.empty((0, n_outputs), dtype=dtype)
+    lengths = array.chunks[0]
+    ends = None if np.isnan(array.shape[0]) else np.cumsum([0, *lengths]).tolist()
+    is_flat = n_outputs is None
+    meta = np.empty((0,) if n_outputs is None else (0, n_outputs), dtype=dtype)
     return array.map_blocks(
-        _place_block, place, meta, dtype=dtype, chunks=(array.chunks[0], (n_outputs,)), meta=meta
+        _place_block,
+        place,
+        meta,
+        ends,
+        dtype=dtype,
+        chunks=(lengths,) if is_flat else (lengths, (n_outputs,)),
+        drop_axis=1 if is_flat else None,
+        meta=meta,
     )
 
 
-def _place_block(block: NDArray[Any], place: Callable[[Any], Any], empty: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(place(block)) if len(block) else empty
+def _place_block(
+    block: NDArray[Any],
+    place: Callable[[Any], Any],
+    empty: NDArray[Any],
+    ends: list[int] | None,
+    block_id: tuple[int, ...] = (0,),
+) -> NDArray[Any]:
+    if not len(block):
+        return empty
+    try:
+        return np.asarray(place(block), dtype=empty.dtype)
+    except ValueError as error:
+        k = block_id[0]
+        which = f"chunk {k:,}" if ends is None else f"rows {ends[k]:,} to {ends[k + 1] - 1:,}"
+        raise ValueError(f"In {which}, where rows are counted from 0: {error}") from error
 
 
 def draw_lazily(X: Any, size: int) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _get_feature_names, check_array, validate_data
 
@@ -42,7 +43,6 @@ from polyfold._streaming import (
     Stream,
     begin_stream,
     continue_stream,
-    finish_stream,
     fit_rows,
 )
 from polyfold._transformer import FLOATS, MapTransformer, TrainingSamples
@@ -271,7 +271,7 @@ class PolynomialEmbedding(MapTransformer):
         validate_data(self, read_columns(X), skip_check_array=True)  # learns number and names of the columns
         self._keep_fit(fitted)
         self.__dict__.pop("_stream", None)
-        self.embedding_ = self._place_lazily(X) if embedding is None else embedding
+        self.embedding_ = self._place(X) if embedding is None else embedding
         warn_about(self.diagnostics_.find_trouble())
         return self
 
@@ -312,8 +312,9 @@ class PolynomialEmbedding(MapTransformer):
 
         The first batch fixes mean, scale, axes and the reference set: all of it, or `reference_size` samples of
         it. The local relations of each batch are added to the sums against that set, and the map is solved for
-        again; so the first batch should be large enough to show the shape of the data. The map is the one that a
-        `fit` to all batches gives with that set and in these units.
+        again; so the first batch should show the shape of all data: of a stream that is sorted, or that drifts, it
+        does not, of which a warning tells. The map is the one that a `fit` to all batches gives with that set and
+        in these units.
 
         Parameters
         ----------
@@ -330,16 +331,16 @@ class PolynomialEmbedding(MapTransformer):
         settings = self._check_parameters()
         if is_dask(X):
             raise TypeError("partial_fit takes batches in memory. Give the whole Dask collection to fit.")
-        self._check_blocks("partial_fit")
+        self._check_blocks("partial_fit", X)
         stream: Stream | None = self.__dict__.get("_stream")
         if stream is None:
             samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
-            stream = begin_stream(HeldRows(samples, self.n_jobs, self.verbose), settings)
+            stream, fitted = begin_stream(HeldRows(samples, self.n_jobs, self.verbose), settings)
         else:
             stream.check_settings(settings)
             samples = validate_data(self, X, reset=False, dtype=FLOATS)
-            stream = continue_stream(stream, HeldRows(samples, self.n_jobs, self.verbose, stream.n_samples))
-        fitted = finish_stream(stream)
+            rows = HeldRows(samples, self.n_jobs, self.verbose, stream.n_samples)
+            stream, fitted = continue_stream(stream, rows)
         embedding = fitted.learned.transform(samples)
         if "_stream" not in self.__dict__:
             validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
@@ -354,7 +355,7 @@ class PolynomialEmbedding(MapTransformer):
         is_part = size is not None and not is_dask(X) and 0 < size < count_rows(X)
         if not (is_dask(X) or is_large_map(X) or is_part):
             return None
-        self._check_blocks("A fit in blocks (Dask, a large memory map, or `reference_size`)", sample_weight)
+        self._check_blocks("A fit in blocks (Dask, a large memory map, or `reference_size`)", X, sample_weight)
         if is_dask(X):
             _get_feature_names(read_columns(X))  # which may be of several types: an error, before any work
             rows: Rows = import_needing("polyfold.dask", "dask").open_collection(X, self.verbose)
@@ -365,7 +366,7 @@ class PolynomialEmbedding(MapTransformer):
             raise ValueError(f"X has {rows.shape[0]} sample(s), and a minimum of 2 is required to learn a map.")
         return rows
 
-    def _check_blocks(self, what: str, sample_weight: ArrayLike | None = None) -> None:
+    def _check_blocks(self, what: str, X: Any, sample_weight: ArrayLike | None = None) -> None:
         """Say what cannot be done in blocks."""
         if not isinstance(self.graph, str):
             raise ValueError(f"{what} takes `graph` by its name: a given one relates all samples at once.")
@@ -376,6 +377,8 @@ class PolynomialEmbedding(MapTransformer):
             )
         if sample_weight is not None:
             raise ValueError(f"{what} has no `sample_weight`: hold the samples in memory, or repeat rows.")
+        if issparse(X):
+            raise TypeError(f'{what} takes no sparse X. Use X.toarray(), or `reference_size`="auto" with fit.')
 
     def _keep_fit(self, fitted: Fitted) -> None:
         """Store what was learned."""

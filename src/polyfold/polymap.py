@@ -14,9 +14,11 @@ from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
 from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
+from polyfold._extras import import_needing
 from polyfold._keeping import KeepMethods
 from polyfold._reading import ReadMethods
 from polyfold._record import freeze, simplify, thaw
+from polyfold._rows import is_dask
 from polyfold._slopes import differentiate_samples
 from polyfold._sparse import is_sparse
 from polyfold._validation import check_choice, check_integer, check_nonnegative
@@ -188,14 +190,15 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_inputs)
+        X : array-like, Dask array or data frame of shape (n_samples, n_inputs)
             Numbers, of any type and order in memory. Sparse where the map has `axes`. A data frame must have the
             `columns` of the map in their order.
 
         Returns
         -------
         ndarray of shape (n_samples, n_outputs)
-            Coordinates, float32 where X is float32 and float64 otherwise.
+            Coordinates, float32 where X is float32 and float64 otherwise. Of a Dask collection a lazy Dask array,
+            with its chunks; needs ``pip install "polyfold[dask]"``.
 
         Notes
         -----
@@ -207,12 +210,23 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         of columns are computed in float32 where that costs less than 1e-5 of the coordinates' spread over the
         domain, and otherwise in float64, as is all else.
         """
+        if is_dask(X):
+            lazy: NDArray[np.floating[Any]] = self._place_lazily(self.transform, X, self.n_outputs)
+            return lazy
         samples = self._check_samples(X)
         dtype = np.float32 if samples.dtype == np.float32 else np.float64
         placed = np.empty((samples.shape[0], self.n_outputs), dtype=dtype)
         if not place_samples(self, self._plan(dtype), samples, placed):
             raise ValueError(_explain_nonfinite(samples, placed))
         return placed
+
+    def _place_lazily(self, place: Any, X: Any, n_outputs: int | None) -> Any:
+        """Return a lazy Dask array of what a method makes of the chunks of a Dask collection."""
+        self._check_names(X)
+        dask = import_needing("polyfold.dask", "dask")
+        samples = dask.to_array(X)
+        self._check_columns(samples)
+        return dask.place_lazily(place, samples, n_outputs, None if place == self.transform else np.float64)
 
     def _plan(self, dtype: Any) -> Place:
         """Return what places samples of this type, prepared at its first use."""
@@ -271,6 +285,9 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         """
         if self.domain is None:
             raise ValueError("This map does not hold what its training samples covered: it was given no `domain`.")
+        if is_dask(X):
+            lazy: NDArray[np.float64] = self._place_lazily(self.extrapolation, X, None)
+            return lazy
         samples = self._check_samples(X)
         scores = self.domain.score(*self._measure(samples, self.domain.center))
         if np.isnan(scores).any() or np.isinf(scores).any():
@@ -297,6 +314,9 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         """
         if self.decoder is None:
             raise ValueError("This map has no way back. Fit with fit_inverse_transform=True to learn one.")
+        if is_dask(Y):
+            lazy: NDArray[np.float64] = self.decoder._place_lazily(self.inverse, Y, self.n_inputs)
+            return lazy
         located = self.decoder.transform(np.asarray(Y, dtype=np.float64))
         spanned = located if self.axes is None else located @ self.axes.T
         return np.asarray(spanned * self.scale + self.shift)
@@ -375,6 +395,11 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         return None if self.training is None else read_alignment(self.training)
 
     def _check_samples(self, X: ArrayLike) -> Any:
+        if is_dask(X):
+            raise TypeError(
+                "A Dask collection is placed by transform, extrapolation and inverse; all else takes samples in "
+                "memory, such as X.compute()."
+            )
         self._check_names(X)
         if is_sparse(X):
             if self.axes is None:
@@ -384,14 +409,18 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
             samples: Any = csr_array(X)
         else:
             samples = np.asarray(X)
+        self._check_columns(samples)
+        if samples.dtype.kind not in "biuf":
+            raise ValueError(f"X must hold real numbers, got an array of type {samples.dtype}.")
+        return samples
+
+    def _check_columns(self, samples: Any) -> None:
+        """Check that there are as many columns as the map takes."""
         if samples.ndim != 2 or samples.shape[1] != self.n_inputs:
             raise ValueError(
                 f"X must have shape (n_samples, {self.n_inputs}), got {samples.shape}. "
                 "A single sample is passed as X.reshape(1, -1)."
             )
-        if samples.dtype.kind not in "biuf":
-            raise ValueError(f"X must hold real numbers, got an array of type {samples.dtype}.")
-        return samples
 
     def _check_names(self, X: ArrayLike) -> None:
         """Check that the columns of a data frame are those of the map, in their order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,15 +35,34 @@ def open_cluster(scheduler: str | None, n_jobs: int | None) -> Iterator[Any]:
             yield client
         return
     n_workers = n_jobs if n_jobs is not None and n_jobs > 0 else os.cpu_count()
-    with (
-        LocalCluster(
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # what was under way when someone stopped it
+    with _keep_ctrl_c_from_others():
+        cluster = LocalCluster(
             n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
-        ) as cluster,
-        Client(cluster) as client,
-        _explain_lost_workers(),
-    ):
+        )
+    with cluster, Client(cluster) as client, _explain_lost_workers():
         say(f"Computes on {n_workers} workers of this machine; watch them at {client.dashboard_link}")
         yield client
+
+
+@contextmanager
+def _keep_ctrl_c_from_others() -> Iterator[None]:
+    """Have threads and processes that are started meanwhile, and those that they start, not see Ctrl-C.
+
+    A terminal sends it to all of them, and it is this process that stops the others. Pressed meanwhile, it comes
+    after.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which would let the thread that first needs it see Ctrl-C again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -88,6 +88,8 @@ def explain_errors(*, debug: bool) -> Iterator[None]:
         raise typer.Exit(FAILED) from None
     except Exception as error:
         if _is_for_typer(error):
+            if "unexpected extra argument" in str(getattr(error, "message", "")):
+                error.message += " Put a pattern that stands for several files in quotes."  # type: ignore[attr-defined]
             raise
         if debug:
             traceback.print_exc()

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from polyfold._extras import import_needing
 from polyfold.io.columns import check_kept, choose_columns, match_columns
-from polyfold.io.many import IN_PIECES, ManyTable, list_files
+from polyfold.io.many import IN_PIECES, ManyTable, explain_remote, list_files, open_part
 from polyfold.io.table import Batch, CompleteRows, DataError, OutputKindError, Table, TextError, list_names
 
 __all__ = [
@@ -94,21 +94,35 @@ def open_table(
     files = list_files(path)
     if files is None:
         return cast("Table", _open(path, delimiter, has_header, array, size, grey))
-    return ManyTable(
-        str(path), files, lambda file: cast("Table", _open(file, delimiter, has_header, array, size, grey))
-    )
+
+    def open_one(file: Path) -> Table:
+        if read_ending(file) in IN_PIECES:
+            return cast("Table", open_part(file))
+        return cast("Table", _open(file, delimiter, has_header, array, size, grey))
+
+    return ManyTable(str(path), files, open_one)
 
 
 def open_many(path: str | Path) -> ManyTable:
     """Open one file or several that can be read in pieces, of parquet or .npy."""
-    files = list_files(path) or [Path(path)]
-    others = [file.name for file in files if read_ending(file) not in IN_PIECES]
+    files = list_files(path) or [_check_place(path)]
+    others = [file.name for file in files if read_ending(file) not in IN_PIECES or file.is_dir()]
     if others:
         raise DataError(
             f"Workers read .parquet and .npy files, and not {list_names(others)}. Leave --scheduler out, or "
             "convert them."
         )
-    return ManyTable(str(path), files, lambda file: cast("Table", _open(file, None, True, None, None, None)))
+    return ManyTable(str(path), files, open_part)
+
+
+def _check_place(path: str | Path) -> Path:
+    """Check that there is something to open."""
+    place = Path(path)
+    if not place.exists() and "://" in str(path):
+        raise DataError(explain_remote(path))
+    if not place.exists():
+        raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
+    return place
 
 
 def _open(
@@ -121,9 +135,7 @@ def _open(
 ) -> Any:
     if str(path) == "-":
         return load_format("delimited").DelimitedTable(None, delimiter or ",", has_header=has_header)
-    place = Path(path)
-    if not place.exists():
-        raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
+    place = _check_place(path)
     if place.is_dir():
         return load_format("images").ImageTable(place, size, grey)
     ending = read_ending(place)

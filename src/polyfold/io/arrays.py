@@ -61,9 +61,9 @@ class ArrayTable(Table):
         return self._done / max(len(self._array), 1)
 
 
-def open_npy(path: Path, rows: tuple[int, int] | None = None) -> ArrayTable:
+def open_npy(path: Path, rows: tuple[int, int] | None = None, source: str | None = None) -> ArrayTable:
     """Map an .npy file into memory, or some rows of it: the first, and the one after the last."""
-    source = make_printable(path.name)
+    source = make_printable(source or path.name)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError, BadZipFile) as error:

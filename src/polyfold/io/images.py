@@ -16,6 +16,9 @@ from polyfold.io.table import Batch, DataError, Table
 
 ENDINGS = (".png", ".jpg", ".jpeg")
 
+#: Of files that a folder of data may hold instead.
+OTHERS = (".parquet", ".pq", ".npy", ".csv", ".tsv")
+
 
 class ImageTable(Table):
     """The images in a folder and in the folders within, in the order of their names.
@@ -34,7 +37,8 @@ class ImageTable(Table):
         self._folder = folder
         self._paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
         if not self._paths:
-            raise DataError(f"{self.source} holds no images: no file in it ends in {', '.join(ENDINGS)}.")
+            others = _suggest_pattern(folder)
+            raise DataError(f"{self.source} holds no images: no file in it ends in {', '.join(ENDINGS)}.{others}")
         self._size = size
         self._is_certain = grey is not None
         self._grey = self._is_grey(self._open(self._paths[0])) if grey is None else grey
@@ -110,3 +114,12 @@ def _flatten(image: Any) -> Any:
         ground = Image.new("RGBA", image.size, "white")
         return Image.alpha_composite(ground, image.convert("RGBA")).convert("RGB")
     return image
+
+
+def _suggest_pattern(folder: Path) -> str:
+    """Say how to name files of another kind in a folder; nothing where there are none."""
+    for ending in OTHERS:
+        if any(folder.glob(f"*{ending}")):
+            pattern = make_printable(str(folder / f"*{ending}"))
+            return f" For its {ending} files give a pattern, in quotes: '{pattern}'."
+    return ""

@@ -20,11 +20,20 @@ from polyfold.io.table import Batch, CompleteRows, DataError, Table, list_names
 IN_PIECES = (".parquet", ".pq", ".npy")
 
 
+def explain_remote(path: str | Path) -> str:
+    """Say how to read what is not a file here."""
+    return (
+        f"{str(path)!r} is not on this machine. Read it in Python, for example with dask.dataframe.read_parquet."
+    )
+
+
 def list_files(path: str | Path) -> list[Path] | None:
     """Return the files that a pattern such as ``data/*.parquet`` stands for, None where it is no pattern."""
     if str(path) == "-" or not has_magic(str(path)) or Path(path).exists():
         return None
     found = sorted(Path(each) for each in glob(str(path), recursive=True) if not Path(each).is_dir())  # noqa: PTH207
+    if not found and "://" in str(path):
+        raise DataError(explain_remote(path))
     if not found:
         raise FileNotFoundError(f"No file is named like {str(path)!r}.")
     return found
@@ -53,11 +62,20 @@ class ManyTable(Table):
     def _open(self, path: Path) -> Table:
         table = self._open_one(path)
         if (table.names, table.n_columns, table.image_shape) != (self.names, self.n_columns, self.image_shape):
-            theirs = list_names(table.names) if table.names else f"{table.n_columns:,}"
             table.close()
             one, other = make_printable(str(path)), make_printable(str(self._paths[0]))
-            raise DataError(f"{one} has other columns than {other}: {theirs}.")
+            raise DataError(f"{one} has other columns than {other}: {self._compare(table)}.")
         return table
+
+    def _compare(self, table: Table) -> str:
+        """Say what is different about the columns of a file."""
+        if self.names is None or table.names is None:
+            return f"{table.n_columns:,}"
+        missing = [name for name in self.names if name not in table.names]
+        further = [name for name in table.names if name not in self.names]
+        problems = [f"it lacks {list_names(missing)}"] if missing else []
+        problems += [f"it has {list_names(further)} besides"] if further else []
+        return " and ".join(problems) or "the same ones in another order, or some of them more than once"
 
     def _count(self, path: Path) -> int:
         table = self._open(path)
@@ -85,10 +103,11 @@ class ManyTable(Table):
 
     def check_numbers(self, columns: Sequence[int]) -> None:
         """Check that columns hold numbers, where a file says so without being read."""
-        table = self._open(self._paths[0])
-        if hasattr(table, "check_numbers"):
-            table.check_numbers(columns)
-        table.close()
+        for path in self._paths:
+            table = self._open(path)
+            if hasattr(table, "check_numbers"):
+                table.check_numbers(columns)
+            table.close()
 
     def read_share(self) -> float | None:
         """Return how much has been read: by rows where they are known, else by files."""
@@ -135,34 +154,33 @@ class Piece:
         table = open_part(self.path, self.part)
         complete = CompleteRows(table, self.columns, drop_missing=self.drop_missing)
         batches = [batch.values for batch in complete]
-        if not batches:
-            return np.empty((0, len(self.columns)), dtype=self.dtype)
-        return np.concatenate(batches).astype(self.dtype, copy=False)
+        values = np.concatenate(batches) if batches else np.empty((0, len(self.columns)))
+        if len(values) + complete.n_incomplete != self.n_rows:
+            raise DataError(f"{table.source} was changed while it was read: it had {self.n_rows:,} rows there.")
+        return values.astype(self.dtype, copy=False)
 
 
-def open_part(path: Path, part: tuple[int, int]) -> Table:
-    """Open some rows of a file."""
+def open_part(path: Path, part: tuple[int, int] | None = None) -> Any:
+    """Open a file, or some rows of it."""
     from polyfold.io import load_format, read_ending
 
+    source = str(path)  # of many files with one name, it says which
     if read_ending(path) == ".npy":
-        table: Table = load_format("arrays").open_npy(path, part)
-    else:
-        table = load_format("parquet").ParquetTable(path, part)
-    table.source = make_printable(str(path))  # of many files with one name, it says which
-    return table
+        return load_format("arrays").open_npy(path, part, source)
+    return load_format("parquet").ParquetTable(path, part, source)
 
 
 def cut_file(path: Path, n_columns: int) -> list[Piece]:
     """Cut a file into pieces as large as a block: between row groups of parquet, anywhere in an array."""
-    from polyfold.io import load_format, read_ending
+    from polyfold.io import read_ending
 
     most = choose_chunk_rows(n_columns)
     if read_ending(path) == ".npy":
-        table = load_format("arrays").open_npy(path)
+        table = open_part(path)
         dtype = table.take_whole().dtype
         ends = [*range(0, table.n_rows, most), table.n_rows]
         return [Piece(path, (a, b), b - a, dtype) for a, b in pairwise(ends)]
-    table = load_format("parquet").ParquetTable(path)
+    table = open_part(path)
     counts, pieces, first = table.count_group_rows(), [], 0
     table.close()
     for group in range(len(counts)):

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from polyfold._table import make_printable
-from polyfold.io.table import Batch, DataError, Table, TextError
+from polyfold.io.table import Batch, DataError, Table, TextError, list_names
 
 #: Of a column that is read at a time, and of a batch at most, about.
 BUFFER_BYTES, BATCH_BYTES = 2**20, 2**24
@@ -21,8 +21,8 @@ BUFFER_BYTES, BATCH_BYTES = 2**20, 2**24
 class ParquetTable(Table):
     """A parquet file, or some groups of its rows: the first, and the one after the last."""
 
-    def __init__(self, path: Path, groups: tuple[int, int] | None = None) -> None:
-        self.source = make_printable(path.name)
+    def __init__(self, path: Path, groups: tuple[int, int] | None = None, source: str | None = None) -> None:
+        self.source = make_printable(source or path.name)
         try:
             # A buffer of a megabyte for each column instead of a whole group of rows: memory stays bounded.
             self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
@@ -72,28 +72,23 @@ class ParquetTable(Table):
 
     def check_numbers(self, columns: Sequence[int]) -> None:
         """Check that columns are of types that hold numbers."""
+        others = []
         for position in columns:
             field = self._file.schema_arrow.field(position)
             kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-            self._check_type(field.name, kind)
+            if not _holds_numbers(kind):
+                others.append((repr(make_printable(field.name)), kind))
+        if others:
+            raise TextError(_tell_text(self.source, others), " --exclude ".join(name for name, _ in others))
 
     def _read_numbers(self, name: str, column: pa.Array) -> NDArray[np.float64]:
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        self._check_type(name, column.type)
+        if not _holds_numbers(column.type):
+            shown = repr(make_printable(name))
+            raise TextError(_tell_text(self.source, [(shown, column.type)]), shown)
         numbers: Any = column.cast(pa.float64(), safe=False)
         return np.asarray(numbers.to_numpy(zero_copy_only=False))
-
-    def _check_type(self, name: str, kind: pa.DataType) -> None:
-        if not (
-            pa.types.is_integer(kind)
-            or pa.types.is_floating(kind)
-            or pa.types.is_boolean(kind)
-            or pa.types.is_decimal(kind)
-            or pa.types.is_null(kind)
-        ):
-            shown = repr(make_printable(name))
-            raise TextError(f"{self.source}: column {shown} is of type {kind}, which holds no numbers.", shown)
 
     def _count_row_bytes(self, names: Sequence[str]) -> int:
         """Return how many bytes a row has in some columns, on average."""
@@ -109,3 +104,20 @@ class ParquetTable(Table):
     def read_share(self) -> float | None:
         """Return how much of the file has been read."""
         return self._done / self.n_rows if self.n_rows else None
+
+
+def _holds_numbers(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_null(kind)
+    )
+
+
+def _tell_text(source: str, others: Sequence[tuple[str, pa.DataType]]) -> str:
+    """Say which columns hold no numbers, by the names that are shown and their types."""
+    (name, kind), *rest = others
+    more = f", and so are {list_names(each for each, _ in rest)} of such types" if rest else ""
+    return f"{source}: column {name} is of type {kind}, which holds no numbers{more}."
