@@ -124,7 +124,7 @@ def test_a_poor_recall_is_warned_about(monkeypatch):
 
 @pytest.mark.parametrize("graph", ["lle", "laplacian", "isomap"])
 def test_threads_change_no_bit_of_a_fit(graph):
-    X, _ = make_swiss_roll(3000, random_state=0)
+    X, _ = make_swiss_roll(1500, random_state=0)
     settings = {"graph": graph, "n_neighbors": 10, "degree": 3}
     maps = [PolynomialEmbedding(n_jobs=n_jobs, **settings).fit(X).map_ for n_jobs in (1, 2, 4)]
     for other in maps[1:]:
