@@ -414,6 +414,7 @@ def test_files_are_fitted_on_a_running_cluster(files, cluster, held, tmp_path):
         assert learned.training["diagnostics"]["n_samples"] == 900
 
 
+@pytest.mark.slow
 def test_files_are_fitted_by_workers_of_this_machine(files, held, tmp_path):
     target = tmp_path / "map.safetensors"
     done = succeed("fit", files / "part-[0-2].parquet", "-o", target, "--n-neighbors", 10, "--exclude", "id")
@@ -573,6 +574,7 @@ def count_children(pid):
         return 0
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there(files, tmp_path):
     done = polyfold(
         "fit", files / "*.npy", "-o", tmp_path / "m.safetensors", "--scheduler", "tcp://127.0.0.1:9", timeout=60

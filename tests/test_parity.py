@@ -23,7 +23,7 @@ def run(request):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("n_outputs", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n_outputs", [1, 2, *(pytest.param(m, marks=pytest.mark.slow) for m in (3, 4)), 5])
 @pytest.mark.parametrize("n_axes", [None, 2])
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 @pytest.mark.parametrize("basis", ["kronecker", "hadamard"])

@@ -9,11 +9,11 @@ from coordinates import measure_seed
 from joblib import Parallel, delayed
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 
-from image_sets import N_JOBS
 from polyfold import NPPE
 from polyfold.datasets import make_gaussian, make_swiss_hole, make_swiss_roll
 from polyfold.experiments.surfaces import count_short_cuts
 from polyfold.metrics import residual_variance
+from processes import N_JOBS
 
 SEEDS = range(30)
 
