@@ -112,7 +112,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="nothing in common on X"):
         line.align_to(parabola, [[-1.0], [0.0], [1.0]])
     frame = pandas.DataFrame(X, columns=["b", "a", "c"])
-    with pytest.raises(ValueError, match="columns of the map in another order"):
+    with pytest.raises(ValueError, match="X has the same columns in another order"):
         learned.align_to(replace(learned, columns=("a", "b", "c")), frame)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

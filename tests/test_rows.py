@@ -267,10 +267,11 @@ def test_a_stream_that_cannot_be():
     assert embedding.partial_fit(X[:1]).diagnostics_.n_samples == 101
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_batches", [2, 20])
-def test_a_sorted_stream_is_warned_of(n_batches):
+def test_a_sorted_stream_is_warned_of(n_batches, seed):
     """Neighbours are looked for in the first batch, which shows a part of the whole."""
-    X = make_swiss_roll(2000, random_state=0)[0]
+    X = make_swiss_roll(2000, random_state=seed)[0]
     stream = NPPE(n_neighbors=10)
     for batch in np.array_split(X, n_batches):
         stream.partial_fit(batch)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from numpy.typing import ArrayLike
 
+from polyfold._map_input import check_samples
 from polyfold._sensitivity import Sensitivity, measure_sensitivity
 from polyfold._term_table import Terms, list_terms
 from polyfold._validation import check_boolean, check_integer
@@ -64,7 +65,7 @@ class ReadMethods:
             check_integer("largest", largest, 1)
         check_boolean("centered", centered)
         learned = cast("PolynomialMap", self)
-        return list_terms(learned, largest, centered, None if X is None else learned._check_samples(X))
+        return list_terms(learned, largest, centered, None if X is None else check_samples(learned, X))
 
     def sensitivity(self, X: ArrayLike, *, signed: bool = False) -> Sensitivity:
         """Tell which columns move each coordinate, averaged over samples.
@@ -96,4 +97,4 @@ class ReadMethods:
         """
         check_boolean("signed", signed)
         learned = cast("PolynomialMap", self)
-        return measure_sensitivity(learned, learned._check_samples(X), signed)
+        return measure_sensitivity(learned, check_samples(learned, X), signed)

@@ -14,8 +14,8 @@ from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
 from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
-from polyfold._extras import import_needing
 from polyfold._keeping import KeepMethods
+from polyfold._map_input import check_names, check_samples, explain_nonfinite, place_collection
 from polyfold._reading import ReadMethods
 from polyfold._record import freeze, simplify, thaw
 from polyfold._rows import is_dask
@@ -211,22 +211,14 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         domain, and otherwise in float64, as is all else.
         """
         if is_dask(X):
-            lazy: NDArray[np.floating[Any]] = self._place_lazily(self.transform, X, self.n_outputs)
+            lazy: NDArray[np.floating[Any]] = place_collection(self, self.transform, X, self.n_outputs)
             return lazy
-        samples = self._check_samples(X)
+        samples = check_samples(self, X)
         dtype = np.float32 if samples.dtype == np.float32 else np.float64
         placed = np.empty((samples.shape[0], self.n_outputs), dtype=dtype)
         if not place_samples(self, self._plan(dtype), samples, placed):
-            raise ValueError(_explain_nonfinite(samples, placed))
+            raise ValueError(explain_nonfinite(samples, placed))
         return placed
-
-    def _place_lazily(self, place: Any, X: Any, n_outputs: int | None) -> Any:
-        """Return a lazy Dask array of what a method makes of the chunks of a Dask collection."""
-        self._check_names(X)
-        dask = import_needing("polyfold.dask", "dask")
-        samples = dask.to_array(X)
-        self._check_columns(samples)
-        return dask.place_lazily(place, samples, n_outputs, None if place == self.transform else np.float64)
 
     def _plan(self, dtype: Any) -> Place:
         """Return what places samples of this type, prepared at its first use."""
@@ -256,14 +248,14 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         >>> square.jacobian([[3.0]])
         array([[[6.]]])
         """
-        samples = self._check_samples(X)
+        samples = check_samples(self, X)
         dtype = np.float32 if samples.dtype == np.float32 else np.float64
         slopes = np.empty((samples.shape[0], self.n_outputs, self.n_inputs), dtype=dtype)
         finite = differentiate_samples(self, samples, slopes)
         if self.degree == 1:  # slopes of a plane do not see the samples, as coordinates do
             self.transform(samples)
         if not finite:
-            raise ValueError(_explain_nonfinite(samples, slopes.reshape(len(slopes), -1)))
+            raise ValueError(explain_nonfinite(samples, slopes.reshape(len(slopes), -1)))
         return slopes
 
     def extrapolation(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -286,14 +278,14 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         if self.domain is None:
             raise ValueError("This map does not hold what its training samples covered: it was given no `domain`.")
         if is_dask(X):
-            lazy: NDArray[np.float64] = self._place_lazily(self.extrapolation, X, None)
+            lazy: NDArray[np.float64] = place_collection(self, self.extrapolation, X, None, np.float64)
             return lazy
-        samples = self._check_samples(X)
+        samples = check_samples(self, X)
         scores = self.domain.score(*self._measure(samples, self.domain.center))
         if np.isnan(scores).any() or np.isinf(scores).any():
             values = samples.data if is_sparse(samples) else samples
             if not np.isfinite(values).all():
-                raise ValueError(_explain_nonfinite(samples, scores[:, np.newaxis]))
+                raise ValueError(explain_nonfinite(samples, scores[:, np.newaxis]))
             scores[~np.isfinite(scores)] = np.inf  # finite, but its square is not
         return scores
 
@@ -315,7 +307,7 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         if self.decoder is None:
             raise ValueError("This map has no way back. Fit with fit_inverse_transform=True to learn one.")
         if is_dask(Y):
-            lazy: NDArray[np.float64] = self.decoder._place_lazily(self.inverse, Y, self.n_inputs)
+            lazy: NDArray[np.float64] = place_collection(self.decoder, self.inverse, Y, self.n_inputs, np.float64)
             return lazy
         located = self.decoder.transform(np.asarray(Y, dtype=np.float64))
         spanned = located if self.axes is None else located @ self.axes.T
@@ -386,66 +378,10 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         """
         if not isinstance(other, PolynomialMap):
             raise TypeError(f"`other` must be a PolynomialMap, got {type(other).__name__}.")
-        other._check_names(X)
-        return align_map(self, other, self._check_samples(X))
+        check_names(other, X)
+        return align_map(self, other, check_samples(self, X))
 
     @property
     def alignment(self) -> Alignment | None:
         """How well the map agrees with the one that it was aligned to; None where it was not."""
         return None if self.training is None else read_alignment(self.training)
-
-    def _check_samples(self, X: ArrayLike) -> Any:
-        if is_dask(X):
-            raise TypeError(
-                "A Dask collection is placed by transform, extrapolation and inverse; all else takes samples in "
-                "memory, such as X.compute()."
-            )
-        self._check_names(X)
-        if is_sparse(X):
-            if self.axes is None:
-                raise TypeError("X is sparse, but dense data is required. Use X.toarray().")
-            from scipy.sparse import csr_array
-
-            samples: Any = csr_array(X)
-        else:
-            samples = np.asarray(X)
-        self._check_columns(samples)
-        if samples.dtype.kind not in "biuf":
-            raise ValueError(f"X must hold real numbers, got an array of type {samples.dtype}.")
-        return samples
-
-    def _check_columns(self, samples: Any) -> None:
-        """Check that there are as many columns as the map takes."""
-        if samples.ndim != 2 or samples.shape[1] != self.n_inputs:
-            raise ValueError(
-                f"X must have shape (n_samples, {self.n_inputs}), got {samples.shape}. "
-                "A single sample is passed as X.reshape(1, -1)."
-            )
-
-    def _check_names(self, X: ArrayLike) -> None:
-        """Check that the columns of a data frame are those of the map, in their order."""
-        given = getattr(X, "columns", None)
-        if given is None or self.columns is None:
-            return
-        names = tuple(given)
-        if names != self.columns and all(isinstance(name, str) for name in names):
-            missing = [name for name in self.columns if name not in names][:5]
-            further = [name for name in names if name not in self.columns][:5]
-            problems = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
-            problems += [f"has {', '.join(map(repr, further))} besides"] if further else []
-            found = " and ".join(problems) or "has the columns of the map in another order"
-            raise ValueError(f"X {found}. Pass X[list(map.columns)].")
-
-
-def _explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:
-    """Find the first sample that has no finite value, and say why.
-
-    A polynomial carries NaN and infinity through, so the input is looked at only when the output shows one.
-    """
-    row = int(np.argmin(np.isfinite(values).all(axis=1)))
-    sample = X[[row]].toarray()[0] if is_sparse(X) else X[row]
-    bad_columns = np.flatnonzero(~np.isfinite(sample))
-    if len(bad_columns):
-        value = sample[bad_columns[0]]
-        return f"X contains {'NaN' if np.isnan(value) else value} (row {row}, column {bad_columns[0]})."
-    return f"Row {row} of X is finite but so far from the training data that the polynomial overflows."

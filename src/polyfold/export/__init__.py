@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from polyfold._extras import import_needing
+from polyfold._map_input import check_samples
 
 if TYPE_CHECKING:
     from polyfold.export.c import CSource
@@ -179,6 +180,6 @@ class ExportMethods:
         >>> page.startswith("<!doctype html>")
         True
         """
-        samples = None if X is None else cast("PolynomialMap", self)._check_samples(X)
+        samples = None if X is None else check_samples(cast("PolynomialMap", self), X)
         write = load_exporter("html").write_html
         return cast("str", write(self, samples, labels, image_shape, row_numbers, title, max_points))

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyfold._map_input import compare_names
 from polyfold._rows import choose_chunk_rows
 from polyfold._table import make_printable
-from polyfold.io.table import Batch, CompleteRows, DataError, Table, list_names
+from polyfold.io.table import Batch, CompleteRows, DataError, Table
 
 #: Endings of files of which some rows can be read without the others.
 IN_PIECES = (".parquet", ".pq", ".npy")
@@ -64,18 +65,11 @@ class ManyTable(Table):
         if (table.names, table.n_columns, table.image_shape) != (self.names, self.n_columns, self.image_shape):
             table.close()
             one, other = make_printable(str(path)), make_printable(str(self._paths[0]))
-            raise DataError(f"{one} has other columns than {other}: {self._compare(table)}.")
+            found = f"has {table.n_columns:,}"
+            if self.names is not None and table.names is not None:
+                found = compare_names(table.names, self.names)
+            raise DataError(f"{one} has other columns than {other}: it {found}.")
         return table
-
-    def _compare(self, table: Table) -> str:
-        """Say what is different about the columns of a file."""
-        if self.names is None or table.names is None:
-            return f"{table.n_columns:,}"
-        missing = [name for name in self.names if name not in table.names]
-        further = [name for name in table.names if name not in self.names]
-        problems = [f"it lacks {list_names(missing)}"] if missing else []
-        problems += [f"it has {list_names(further)} besides"] if further else []
-        return " and ".join(problems) or "the same ones in another order, or some of them more than once"
 
     def _count(self, path: Path) -> int:
         table = self._open(path)
