@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The install is repeated only when pyproject.toml changes or the environment is gone.
 INSTALLED := $(VENV)/.installed
+# Beside it, one with the oldest versions that pyproject.toml allows.
+OLDEST := .venv-oldest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-databases test-large check lint types slow browser bench bench-guard bench-scale spark screenshots format clean
+.PHONY: help demo reproduce test test-deep trials coverage mutants guarantees test-databases test-large check lint types slow browser bench bench-guard bench-scale spark screenshots oldest package audit licences format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,13 +42,44 @@ reproduce: $(INSTALLED)-plot ## every experiment of the paper, with a report; AR
 test: $(INSTALLED)-test ## the whole test suite
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# What the trials below measured, which `make guarantees` writes into docs/guarantees.md.
+MEASURED := guarantees_output
+
+test-deep: $(INSTALLED)-test ## every property on 10,000 examples, an hour; EXAMPLES=100000 for more; ONLY=name tries one again
+	POLYFOLD_EXAMPLES=$(or $(EXAMPLES),10000) $(BIN)/python -m pytest -m property -n 2 $(if $(ONLY),-k "$(ONLY)") \
+	  --junitxml $(MEASURED)/deep$(if $(ONLY),-$(shell date +%s)).xml
+
+trials: $(INSTALLED)-test ## the promises of docs/guarantees.md tried at length, a quarter of an hour
+	$(BIN)/python -m pytest -m "slow or not slow" --junitxml $(MEASURED)/trials.xml \
+	  tests/test_determinism.py tests/test_faults.py tests/test_hard_outcomes.py tests/test_hostile_files.py \
+	  tests/test_hostile_names.py tests/test_model_fuzz.py tests/test_threads.py
+
+# Compiled loops are seen by coverage only where they are not compiled.
+coverage: $(INSTALLED)-test $(INSTALLED)-guarantees ## the share of lines and branches that the tests reach; fails below 95 %
+	$(BIN)/coverage erase
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-branch --cov-report= --cov-fail-under=0
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-branch --cov-append --cov-report= --cov-fail-under=0 -W ignore::RuntimeWarning \
+	  tests/test_loops.py tests/test_polymap.py tests/test_jacobian.py tests/test_graphs.py tests/test_isomap.py
+	mkdir -p $(MEASURED)
+	$(BIN)/coverage json --quiet -o $(MEASURED)/coverage.json
+	$(BIN)/coverage report --skip-covered
+
+mutants: $(INSTALLED)-test $(INSTALLED)-guarantees ## change the code in thousands of places and see whether tests notice; half an hour
+	rm -rf mutants
+	NUMBA_DISABLE_JIT=1 $(BIN)/mutmut run --max-children 2
+	mkdir -p $(MEASURED)
+	$(BIN)/python tools/mutants.py --measured $(MEASURED)/mutants.json
+
+guarantees: $(INSTALLED)-test ## write what trials, test-deep, coverage, mutants and audit measured into docs/guarantees.md
+	$(BIN)/python tools/guarantees.py
+
 test-databases: $(INSTALLED)-test $(INSTALLED)-databases ## the SQL of maps in PostgreSQL and Spark, where they are installed
 	$(BIN)/python -m pytest -m databases -rs
 
 test-large: $(INSTALLED)-test ## 2 GB of text and of parquet placed in less than 500 MB of memory; needs 5 GB of disk
 	$(BIN)/python -m pytest -m large -s
 
-check: lint types slow browser ## lint, types, the slower gates, and the explorer in a browser
+check: lint types slow browser oldest ## lint, types, the slower gates, the explorer in a browser, the oldest dependencies
 
 lint: $(INSTALLED)-dev
 	$(BIN)/ruff check .
@@ -56,7 +89,7 @@ types: $(INSTALLED)-dev
 	$(BIN)/mypy
 
 slow: $(INSTALLED)-test
-	$(BIN)/python -m pytest -m slow -s
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadgroup
 
 # Debian's Chromium is installed where none is found and it can be; elsewhere the tests say what they miss.
 CHROMIUM = $(or $(POLYFOLD_CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
@@ -81,10 +114,33 @@ spark: $(INSTALLED)-databases ## place the rows of a Spark DataFrame by SQL; nee
 screenshots: $(INSTALLED)-plot $(INSTALLED)-browser ## the pictures of the terminal and of the explorer in the documents; needs Chromium
 	$(BIN)/python examples/screenshots.py --out docs/images
 
+$(OLDEST)/.installed: pyproject.toml tools/oldest.py | $(INSTALLED)-test
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(BIN)/python tools/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt --editable '.[test]'
+	@touch $@
+
+# Loops compiled by another numba are kept apart.
+oldest: $(OLDEST)/.installed ## the test suite on the oldest versions allowed of every dependency
+	$(OLDEST)/bin/python tools/oldest.py --check
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/compiled $(OLDEST)/bin/python -m pytest -n 2 --dist loadgroup
+
+package: $(INSTALLED)-guarantees ## the wheel of the last commit, installed alone, under the tests of its sdist
+	$(BIN)/python tools/package.py
+
+# What venv brings is as old as this Python.
+audit: $(INSTALLED)-test $(INSTALLED)-guarantees ## known vulnerabilities of what is installed; exit code 3 of the script: could not ask
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip setuptools
+	mkdir -p $(MEASURED)
+	$(BIN)/python tools/audit.py --measured $(MEASURED)/audit.json
+
+licences: $(INSTALLED)-test ## write the licences of all dependencies to docs/licences.md; fail on one not allowed
+	$(BIN)/python tools/licences.py
+
 format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist demo_output bench_output browser_output reproduce_output .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests examples benchmarks -name __pycache__ -type d -exec rm -rf {} +
+	rm -rf $(VENV) $(OLDEST) build dist demo_output bench_output browser_output reproduce_output $(MEASURED) mutants .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests examples benchmarks tools -name __pycache__ -type d -exec rm -rf {} +

@@ -14,6 +14,9 @@ POLYFOLD = [sys.executable, "-m", "polyfold.cli"]
 PLAIN = {**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
 PLAIN.pop("PYTHONDONTWRITEBYTECODE", None)
 
+#: Without what a coverage run adds to processes: it writes files of its own, and ends them in its own way.
+UNCOVERED = {name: value for name, value in PLAIN.items() if not name.startswith("COVERAGE_")}
+
 #: Where processes come from that need not import the libraries: each is a fork of one that has.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(

@@ -2,6 +2,8 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 # The matrices of the tests are small: more threads only get in each other's way.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
@@ -9,3 +11,29 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
+
+
+@pytest.fixture(autouse=True)
+def forget_what_was_built():
+    """In a mutation run each test builds its loops and tables anew: else only the first is known to use them."""
+    if "MUTANT_UNDER_TEST" in os.environ:
+        from polyfold import _basis, _kernels, _slope_kernels
+
+        for module in (_basis, _kernels, _slope_kernels):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def record_examples(request, record_property):
+    """Record how many examples a property held for."""
+    if request.node.get_closest_marker("property") is None:
+        yield
+        return
+    from strategies import HELD_FOR
+
+    name = request.function.__name__
+    before = HELD_FOR[name]
+    yield
+    record_property("examples", HELD_FOR[name] - before)

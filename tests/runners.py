@@ -96,25 +96,50 @@ def read_javascript():
     return re.search(r"```js\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)[1]
 
 
-def run_javascript(learned, X):
-    script = read_javascript() + (
-        "const {map, samples} = JSON.parse(require('fs').readFileSync(0));\n"
-        "console.log(JSON.stringify(samples.map(x => place(map, x))));\n"
+#: Processes of node that answer, by the script that they run.
+ANSWERING = {}
+
+
+def start_node(script):
+    """Start a process that answers each line of JSON with another, by the function ``answer`` of a script.
+
+    It ends when nobody can write to it any more.
+    """
+    listen = (
+        "require('readline').createInterface({input: process.stdin})"
+        ".on('line', (line) => console.log(answer(JSON.parse(line))));"
     )
-    given = json.dumps({"map": json.loads(learned.to_json()), "samples": X.tolist()})
-    done = subprocess.run([NODE, "-e", script], input=given, capture_output=True, text=True, check=True)
-    return np.array(json.loads(done.stdout))
+    process = subprocess.Popen(
+        [NODE, "-e", script + listen], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    ANSWERING[script] = process
+    return process
+
+
+def ask_node(script, learned, **given):
+    process = ANSWERING.get(script)
+    if process is None or process.poll() is not None:
+        process = start_node(script)
+    process.stdin.write(json.dumps({"map": json.loads(learned.to_json()), **given}) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def run_javascript(learned, X):
+    answer = "const answer = ({map, samples}) => JSON.stringify(samples.map(x => place(map, x)));\n"
+    return np.array(ask_node(read_javascript() + answer, learned, samples=X.tolist()))
 
 
 #: What asks the script of the page, which needs no browser for what it computes.
 PAGE_RUN = """
-const {map, samples, text} = JSON.parse(require('fs').readFileSync(0));
-const learned = new ExplicitMap(map);
 const plain = (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value;
-const found = text === undefined ? samples.map((x) => ({
-  place: learned.place(x), slopes: learned.differentiate(x), score: learned.extrapolate(x)
-})) : (() => { try { return readSamples(text, learned); } catch (error) { return {error: error.message}; } })();
-console.log(JSON.stringify(found, plain));
+const answer = ({map, samples, text}) => {
+  const learned = new ExplicitMap(map);
+  const found = text === undefined ? samples.map((x) => ({
+    place: learned.place(x), slopes: learned.differentiate(x), score: learned.extrapolate(x)
+  })) : (() => { try { return readSamples(text, learned); } catch (error) { return {error: error.message}; } })();
+  return JSON.stringify(found, plain);
+};
 """
 
 
@@ -122,9 +147,7 @@ def run_script(learned, **given):
     """What the script of the page makes of samples, or of the text of a table."""
     page = files("polyfold.export") / "page"
     script = "".join((page / f"{name}.js").read_text() for name in ("map", "delimited")) + PAGE_RUN
-    given = json.dumps({"map": json.loads(learned.to_json()), **given})
-    done = subprocess.run([NODE, "-e", script], input=given, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return ask_node(script, learned, **given)
 
 
 def run_page(learned, X):

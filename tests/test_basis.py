@@ -69,6 +69,26 @@ def test_the_feature_budget():
         choose_basis("kronecker", 99, 2)
 
 
+@pytest.mark.parametrize("kind", ["kronecker", "hadamard"])
+def test_the_budget_may_be_used_up(kind, monkeypatch):
+    n_features = count_features(kind, 4, 3)
+    monkeypatch.setattr("polyfold._basis.MAX_FEATURES", n_features)
+    assert choose_basis(kind, 4, 3) == kind
+    assert choose_basis("auto", 4, 3) == kind
+    monkeypatch.setattr("polyfold._basis.MAX_FEATURES", n_features - 1)
+    with pytest.raises(
+        ValueError, match=rf"makes {n_features} features, above the limit of {n_features - 1}"
+    ) as told:
+        choose_basis(kind, 4, 3)
+    assert str(told.value).endswith("which needs 12." if kind == "kronecker" else "(`reduce`).")
+    monkeypatch.setattr("polyfold._basis.MAX_FEATURES", 12)
+    with pytest.raises(ValueError, match=r"which needs 12\.$"):
+        choose_basis("kronecker", 4, 3)
+    monkeypatch.setattr("polyfold._basis.MAX_FEATURES", 11)
+    with pytest.raises(ValueError, match=r"\(`reduce`\)\.$"):
+        choose_basis("kronecker", 4, 3)
+
+
 def test_tables_cannot_be_changed():
     basis = build_basis("kronecker", 3, 2)
     with pytest.raises(ValueError, match="read-only"):

@@ -48,7 +48,7 @@ def test_every_exporter_is_listed():
 @pytest.mark.parametrize("exporter", EXPORTERS)
 def test_exporters_import_the_map_and_their_extra_only(exporter):
     imported = {shorten(module) for module in list_imports(SOURCE / "export" / f"{exporter}.py")}
-    allowed = OWN[exporter] | {"numpy", "polyfold.polymap"} | set(sys.stdlib_module_names)
+    allowed = OWN[exporter] | {"numpy", "polyfold.polymap", "polyfold._validation"} | set(sys.stdlib_module_names)
     assert imported <= allowed, imported - allowed
 
 

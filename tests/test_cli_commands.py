@@ -21,7 +21,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polyfold as library
-from commands import PLAIN, POLYFOLD, fail, polyfold, read_json, succeed
+from commands import PLAIN, POLYFOLD, UNCOVERED, fail, polyfold, read_json, succeed
 from polyfold import NPPE, PolynomialEmbedding, PolynomialMap
 from polyfold.cli import app
 from polyfold.cli.fit import GRAPHS, fit, make_estimator
@@ -260,7 +260,7 @@ def test_a_full_disk_leaves_what_was_there(folder, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-    said = fail(4, *command, preexec_fn=limit, env=PLAIN | {"PYTHONDONTWRITEBYTECODE": "1"})
+    said = fail(4, *command, preexec_fn=limit, env=UNCOVERED | {"PYTHONDONTWRITEBYTECODE": "1"})
     assert f"could not be written: {os.strerror(errno.EFBIG)}" in said
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["o.csv"]
@@ -270,7 +270,7 @@ def test_a_full_disk_leaves_what_was_there(folder, tmp_path):
 def test_ctrl_c_leaves_no_half_written_file(folder, tmp_path, number):
     """Rows come from a pipe that stays open: the command waits in the middle of its work."""
     command = [*POLYFOLD, "transform", str(folder / "roll.safetensors"), "-", "-o", str(tmp_path / "o.csv")]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=PLAIN)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=UNCOVERED)
     process.stdin.write("x,y,z\n" + "1,2,3\n" * 400_000)
     process.stdin.flush()
     deadline = time.monotonic() + 60

@@ -109,6 +109,7 @@ def test_a_reference_set_is_the_same_wherever_it_is_drawn(client):
     assert found.diagnostics_.n_reference == 300
 
 
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")  # of older ones of Dask
 def test_a_chunking_gives_the_same_bits_every_time_and_any_number_of_workers_to_rounding(client):
     two = [NPPE(n_neighbors=10).fit(cut(X)).map_ for _ in range(2)]
     assert two[0].to_json() == two[1].to_json()
@@ -335,6 +336,7 @@ def test_the_reference_set_travels_without_its_index():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")  # of older ones of Dask
 def test_progress_is_told_of(client, capfd):
     NPPE(n_neighbors=10, verbose=1).fit(cut(X))
     shown = capfd.readouterr()
@@ -445,7 +447,7 @@ def test_files_that_cannot_be_fitted(files, cluster, tmp_path):
     (bad / "part-1.parquet").write_bytes(damaged)
     said = fail(3, "fit", bad / "*.parquet", *base, "--exclude", "id", "--scheduler", address)
     assert "part-1.parquet is damaged" in said
-    frame = pd.DataFrame(X[:50], columns=["a", "b", "c"])
+    frame = pd.DataFrame(X[:50].copy(), columns=["a", "b", "c"])  # before 3.0 pandas writes through
     frame.loc[7, "b"] = np.nan
     frame.assign(id=0).to_parquet(bad / "part-1.parquet")
     said = fail(3, "fit", bad / "*.parquet", *base, "--exclude", "id", "--scheduler", address)
@@ -512,7 +514,7 @@ def test_a_file_that_is_gone_when_it_is_read(files, client, tmp_path):
 
 
 def test_rows_that_miss_a_value_are_left_out_by_workers(files, cluster, tmp_path):
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame = pd.DataFrame(X.copy(), columns=["a", "b", "c"])
     frame.iloc[[3, 500], 1] = np.nan
     frame[:400].to_parquet(tmp_path / "0.parquet")
     frame[400:].to_parquet(tmp_path / "1.parquet")

@@ -168,10 +168,18 @@ def test_bad_arguments_are_told(roll):
         learned.to_html(X, labels={"a": X[:, :2]})
     with pytest.raises(ValueError, match=r"`row_numbers` must be 300 whole numbers"):
         learned.to_html(X, row_numbers=np.arange(299))
-    with pytest.raises(ValueError, match=r"`image_shape` must be"):
+    with pytest.raises(ValueError, match=r"`image_shape` must be an integer >= 1, got -1"):
         learned.to_html(X, image_shape=(-1, -3))
-    with pytest.raises(ValueError, match="`max_points` must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="`max_points` must be an integer >= 1, got 0"):
         learned.to_html(X, max_points=0)
+    with pytest.raises(ValueError, match="`max_points` must be an integer >= 1, got True"):
+        learned.to_html(X, max_points=True)
+    with pytest.raises(ValueError, match=r"`image_shape` must be an integer >= 1, got 1\.5"):
+        learned.to_html(X, image_shape=(1.5, 2))
+    with pytest.raises(ValueError, match="`labels` must be a mapping from names to columns, got list"):
+        learned.to_html(X, labels=[1])
+    with pytest.raises(ValueError, match="`title` must be a text, got 5"):
+        learned.to_html(X, title=5)
     with pytest.raises(ValueError, match="X must have shape"):
         learned.to_html(X[:, :2])
     with pytest.raises(ValueError, match="X contains NaN"):
@@ -274,3 +282,15 @@ def test_tables_that_do_not_fit():
     assert run_script(named, text="a,b,c,a\n1,2,3,4\n")["error"] == "The file has more than one column a."
     assert run_script(unnamed, text="1,2,3\n4,5,6\n")["rows"] == [[1, 2, 3], [4, 5, 6]]
     assert run_script(unnamed, text="p,q,r\n4,5,6\n")["rows"] == [[4, 5, 6]]
+
+
+def test_what_a_mask_hides_is_not_in_the_page(roll):
+    X, _, learned = roll
+    masked = np.arange(300) % 2 == 0
+    words = np.ma.array(np.where(masked, "SECRET", "shown"), mask=masked)
+    numbers = np.ma.array(np.where(masked, 123454321.5, 1.5), mask=masked)
+    page = learned.to_html(X, labels={"words": words, "numbers": numbers, "large": [10**400] * 300})
+    found = {label["name"]: label["texts"] for label in read_payload(page)["labels"]}
+    assert found == {"words": ["", "shown"], "numbers": ["", "1.5"], "large": [str(10**400)]}
+    assert "SECRET" not in page
+    assert "123454321" not in page

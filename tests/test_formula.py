@@ -7,12 +7,12 @@ import pandas
 import polars
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import given
 
 from maps import random_map
 from polyfold import NPPE, PolynomialMap
 from polyfold.datasets import make_swiss_roll
-from strategies import polynomial_maps
+from strategies import count_examples, polynomial_maps
 
 
 def fit_roll(seed):
@@ -164,7 +164,7 @@ def test_latex_is_drawn(tmp_path):
 
 
 @given(learned=polynomial_maps(max_columns=3, max_degree=3))
-@settings(max_examples=40, deadline=None)
+@count_examples(40)
 def test_any_map_can_be_written(learned):
     assert len(learned.to_latex().splitlines()) == learned.n_outputs + 2
     terms = learned.terms()

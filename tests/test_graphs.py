@@ -13,6 +13,8 @@ from local_equations import build_graph, write_equations
 from polyfold import PolynomialEmbedding
 from polyfold.datasets import make_gaussian, make_swiss_hole, make_swiss_roll, make_twin_peaks
 from polyfold.objectives import GRAPHS, OBJECTIVES
+from polyfold.objectives.diffusion import extend
+from polyfold.objectives.patch import Patch
 
 SURFACES = [
     make_swiss_roll(200, random_state=1)[0],
@@ -317,3 +319,21 @@ def test_the_row_of_an_equation_that_does_not_sum_to_zero_is_named():
     L[5, 0] += 0.5
     with pytest.raises(ValueError, match=r"row 5 sums to 0\.5"):
         PolynomialEmbedding(graph=lambda samples: (L, np.ones(60))).fit(SURFACES[1][:60])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_density_around_samples_that_were_not_prepared(seed):
+    """A centre that is new has 1 and the kernel of its own neighbours; the others have what they had."""
+    random = np.random.default_rng(seed)
+    X, density = random.normal(size=(12, 3)), random.uniform(1, 2, size=30)
+    known = np.where(np.arange(12) < 3, -1, random.permutation(30)[:12])
+    centers, neighbors = np.arange(6), random.integers(3, 12, size=(6, 4))  # of whom only the first three are new
+    statistics = {"bandwidth": 0.7, "density": density}
+    found = extend(statistics, Patch(X, centers, neighbors, np.ones(6)), known)
+    assert found["bandwidth"] == 0.7
+    assert found["density"].shape == (12,)
+    assert statistics["density"] is density
+    for i in range(12):
+        squares = np.square(X[neighbors[i]] - X[i]).sum(axis=1) if i < 3 else None
+        expected = 1 + np.exp(-squares / 0.7).sum() if i < 3 else density[known[i]]
+        assert found["density"][i] == pytest.approx(expected, rel=1e-12)

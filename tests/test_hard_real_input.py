@@ -46,14 +46,6 @@ def test_few_samples(n_samples, n_columns):
         assert np.isfinite(fitted.inverse_transform(fitted.embedding_)).all()
 
 
-@pytest.mark.parametrize("shape", [(50, 25), (50, 2500)])
-@pytest.mark.parametrize("container", [np.asarray, csr_array])
-@pytest.mark.parametrize("value", [0.0, 3.0])
-def test_equal_samples(container, shape, value):
-    with pytest.raises(ValueError, match="only 0 of 9 are linearly independent"):
-        NPPE(reduce=3).fit(container(np.full(shape, value)))
-
-
 @QUIET
 @pytest.mark.parametrize("reduce", ["auto", 12, 0.999])
 def test_more_axes_than_rank(reduce):

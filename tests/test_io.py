@@ -194,7 +194,6 @@ def test_a_cell_or_a_line_without_end(tmp_path, monkeypatch):
 
 def test_long_texts_make_short_batches(tmp_path, monkeypatch):
     monkeypatch.setattr("polyfold.io.delimited.BATCH_CHARACTERS", 10_000)
-    monkeypatch.setattr("polyfold.io.delimited.STEP_ROWS", 1)
     write(tmp_path / "t.csv", "a,text\n" + "".join(f"{i},{'x' * 3000}\n" for i in range(20)))
     table = open_table(tmp_path / "t.csv")
     batches = list(table.read([0]))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse.csgraph
 from sklearn.manifold import Isomap
 
 import graph_oracles
@@ -11,7 +12,15 @@ from polyfold._basis import build_basis
 from polyfold._regression import leave_one_out, shrink
 from polyfold.datasets import make_swiss_roll, make_twin_peaks
 from polyfold.metrics import residual_variance
-from polyfold.objectives.isomap import build_distance_graph, center_exactly, measure_geodesics
+from polyfold.objectives.isomap import (
+    N_LANDMARKS,
+    Landmarks,
+    build_distance_graph,
+    center_exactly,
+    draw_landmarks,
+    measure_geodesics,
+    measure_landmarks,
+)
 
 K = 10
 ROLL, TRUTH = make_swiss_roll(250, random_state=0)
@@ -236,3 +245,45 @@ def test_weighted_kernel_is_the_dense_one(center):
     eigenvalues, V = scipy.linalg.eigh(Phi.T @ kernel @ Phi, Phi.T @ np.diag(w) @ Phi)
     Y = Phi @ V[:, :-3:-1] * np.sqrt(eigenvalues[:-3:-1])
     np.testing.assert_allclose(np.abs(fitted.embedding_), np.abs(Y), atol=1e-6 * np.abs(Y).max())
+
+
+@pytest.mark.parametrize("mutual", [False, True])
+@pytest.mark.parametrize("seed", [None, 5])
+def test_landmarks_are_measured_along_the_graph(mutual, seed, monkeypatch):
+    monkeypatch.setattr("polyfold.objectives.isomap.N_LANDMARKS", 40)
+    neighbors = graph_oracles.nearest(ROLL, K)
+    found = measure_landmarks(ROLL, neighbors, mutual=mutual, random_state=seed, n_jobs=None, verbose=0)
+    chosen = draw_landmarks(len(ROLL), seed)
+    assert len(set(chosen.tolist())) == 40
+    graph = build_distance_graph(ROLL, neighbors, mutual=mutual)
+    lengths = scipy.sparse.csgraph.shortest_path(graph, directed=False)
+    np.testing.assert_allclose(found.distances, lengths[:, chosen], rtol=1e-9, atol=1e-12)
+    # Landmarks lie where classical scaling of the distances among them lays them.
+    center = np.eye(40) - 1 / 40
+    eigenvalues, E = np.linalg.eigh(-center @ np.square(lengths[np.ix_(chosen, chosen)]) @ center / 2)
+    flat = (E * np.maximum(eigenvalues, 0)) @ E.T
+    F = found.placement.place(np.square(found.distances))[chosen]
+    np.testing.assert_allclose(F @ F.T, flat, atol=1e-6 * np.abs(flat).max())
+
+
+def test_samples_reach_landmarks_through_their_nearest_neighbour_on_the_way():
+    random = np.random.default_rng(0)
+    distances = random.uniform(1, 9, size=(20, 5))
+    own = np.array([-1, 3, -1, 0, -1])
+    neighbors, lengths = random.integers(0, 20, size=(5, 4)), random.uniform(0, 5, size=(5, 4))
+    found = Landmarks(None, distances).measure(own, neighbors, lengths)
+    assert found.shape == (5, 5)
+    for i in range(5):
+        ways = [distances[j] + length for j, length in zip(neighbors[i], lengths[i], strict=True)]
+        expected = np.min(ways, axis=0) if own[i] < 0 else distances[own[i]]
+        np.testing.assert_allclose(found[i], expected**2, rtol=1e-12)
+
+
+def test_landmarks_are_drawn_by_the_seed():
+    drawn = [draw_landmarks(3000, seed) for seed in (None, 0, 1)]
+    for each in drawn:
+        assert len(np.unique(each)) == len(each) == N_LANDMARKS
+        assert (np.diff(each) > 0).all()
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    assert (drawn[1] != drawn[2]).any()
+    np.testing.assert_array_equal(draw_landmarks(7, 1), np.arange(7))

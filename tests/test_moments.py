@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from polyfold._draw import draw_from_block, draw_rows, hash_numbers, merge_drawn
 from polyfold._frame import frame_moments
 from polyfold._moments import measure_moments, merge_moments
-from strategies import sample_clouds
+from strategies import count_examples, sample_clouds
 
 
 def cut(X, ends):
@@ -16,6 +16,7 @@ def cut(X, ends):
 
 
 @given(sample_clouds(), st.lists(st.integers(0, 100), max_size=5), st.booleans())
+@count_examples(100)
 def test_moments_of_parts_are_those_of_all(X, ends, with_products):
     parts = [part for part in cut(X, ends) if len(part)]
     merged = merge_moments([measure_moments(part, with_products=with_products) for part in parts])

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maps import evaluate_naively, random_map
 from polyfold.datasets import make_swiss_roll
 from runners import NEEDS, RUNNERS, run_c, run_onnx, run_sympy
-from strategies import polynomial_maps
+from strategies import count_examples, polynomial_maps
 
 #: Of the largest coordinate, or the largest sum of sizes of terms.
 DOUBLE, SINGLE = 1e-12, 1e-5
@@ -38,7 +38,7 @@ def test_every_runner_agrees(run, basis, degree, n_axes, n_outputs, dtype):
 
 
 @given(learned=polynomial_maps(), seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(["float64", "float32"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@count_examples(40)
 def test_every_runner_agrees_on_generated_maps(run, learned, seed, dtype):
     random = np.random.default_rng(seed)
     X = (learned.shift + learned.scale * random.normal(size=(5, learned.n_inputs))).astype(dtype)
@@ -51,7 +51,7 @@ def test_every_runner_agrees_on_generated_maps(run, learned, seed, dtype):
 
 @pytest.mark.parametrize("name", ["file", "json"])
 @given(learned=polynomial_maps())
-@settings(max_examples=100, deadline=None)
+@count_examples(100)
 def test_what_is_read_back_has_the_same_bits(name, learned):
     X = learned.shift + learned.scale * np.random.default_rng(0).normal(size=(5, learned.n_inputs))
     np.testing.assert_array_equal(RUNNERS[name](learned, X), learned.transform(X))

@@ -308,3 +308,16 @@ def test_the_estimator_does_not_look_at_plain_samples(method, monkeypatch):
     X[7, 2] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         model.transform(X)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_slopes_that_only_the_units_of_the_map_can_hold(dtype):
+    """y = 1e302 (x − s) / 1e-7: its slope by x is beyond float64, its values are not."""
+    learned = PolynomialMap([3e-7], 1e-7, "kronecker", 1, [[1e302]], [0.0])
+    X = np.array([[3e-7], [4e-7], [1e-7]], dtype=dtype)
+    expected = 1e302 * (X.astype(np.float64) - 3e-7) / 1e-7
+    if dtype == np.float64:
+        np.testing.assert_allclose(learned.transform(X), expected, rtol=1e-9, atol=1e290)
+    else:
+        with pytest.raises(ValueError, match="the polynomial overflows"):
+            learned.transform(X)

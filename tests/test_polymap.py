@@ -146,3 +146,13 @@ def test_a_map_works_without_scikit_learn():
         "assert not [name for name in sys.modules if name.split('.')[0] in ('sklearn', 'matplotlib', 'pandas')]\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.longdouble])
+def test_numbers_of_any_type_are_held_in_double(dtype):
+    numbers = [np.array([0, 1], dtype=dtype), np.array([[2], [3]], dtype=dtype), np.array([1], dtype=dtype)]
+    learned = PolynomialMap(numbers[0], 2, "hadamard", 1, numbers[1], numbers[2], np.eye(2, dtype=dtype))
+    for held in (learned.shift, learned.coefficients, learned.offset, learned.axes):
+        assert held.dtype == np.float64
+        assert held.flags.c_contiguous
+    np.testing.assert_array_equal(learned.transform([[2.0, 3.0]]), [[1 + 2 + 3]])

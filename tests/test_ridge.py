@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.linalg
+from sklearn.base import clone
 
 from local_equations import write_equations
-from polyfold import NPPE, SNPPE, PolynomialEmbedding
+from polyfold import NPE, NPPE, SNPPE, NystromExtension, PolynomialEmbedding
 from polyfold._basis import build_basis
 from polyfold._ridge import ALPHAS
 from polyfold.datasets import make_swiss_roll, make_twin_peaks
@@ -101,3 +102,30 @@ def test_too_few_samples_to_tell():
     assert fitted.alpha_ == 1e-3
     assert np.isinf(fitted.diagnostics_.alpha_curve[:, 1]).all()
     assert np.isnan(fitted.diagnostics_.held_out_spread).all()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_fold_whose_coordinates_are_all_the_same():
+    """Its objective is infinite, without a warning of NumPy's."""
+    X = np.array([[0.0], [1.0]])
+    fitted = PolynomialEmbedding(1, center=False, constraint="orthogonal").fit(X)
+    assert np.isfinite(fitted.embedding_).all()
+    assert fitted.diagnostics_.held_out_objective == np.inf
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("size", [20, 30, 36, 150])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        NPE(), SNPPE(), NPPE(), PolynomialEmbedding(1, graph="isomap", degree=1, reduce=0.9),
+        PolynomialEmbedding(1, graph="laplacian_binary", alpha=0, reduce=0.9), NystromExtension(graph="isomap"),
+        NystromExtension(graph="laplacian"),
+    ],
+)  # fmt: skip
+def test_samples_on_axes_of_their_own(estimator, size):
+    """All directions are alike, and there LAPACK and ARPACK find fewer than they are asked for, or none."""
+    for X in (np.eye(size), 1e30 * np.eye(size)):
+        fitted = clone(estimator).fit(X)
+        assert np.isfinite(fitted.embedding_).all()
+        np.testing.assert_array_equal(fitted.transform(X), fitted.embedding_)

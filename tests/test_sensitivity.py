@@ -68,3 +68,23 @@ def test_sparse_samples_far_from_the_origin():
     X = np.random.default_rng(0).normal(size=(100, 4)) + 1e9
     X[:50, 1] = 0
     np.testing.assert_allclose(learned.sensitivity(csr_array(X)).values, learned.sensitivity(X).values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("exponent", [-300, -160, 160, 300])
+@pytest.mark.parametrize("signed", [False, True])
+def test_it_does_not_depend_on_the_unit(exponent, signed):
+    X, _ = make_swiss_roll(200, random_state=0)
+    expected = NPPE(n_neighbors=10).fit(X).map_.sensitivity(X, signed=signed)
+    unit = 2.0 ** round(exponent / np.log10(2))  # of which products are exact
+    found = NPPE(n_neighbors=10).fit(unit * X).map_.sensitivity(unit * X, signed=signed)
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-9)
+
+
+def test_counts_and_shapes_are_whole_numbers():
+    found = random_map("kronecker", 2).sensitivity(np.eye(3))
+    for n in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match="`n` must be an integer >= 1"):
+            found.largest(n)
+    for shape in ("abc", (1.5, 2), (-1, -3)):
+        with pytest.raises(ValueError, match="`shape` must be an integer >= 1"):
+            found.images(shape)

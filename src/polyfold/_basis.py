@@ -102,8 +102,7 @@ def choose_basis(kind: str, n_inputs: int, degree: int) -> str:
     return kind
 
 
-@lru_cache(maxsize=32)
-def build_basis(kind: str, n_inputs: int, degree: int) -> MonomialBasis:
+def _build_basis(kind: str, n_inputs: int, degree: int) -> MonomialBasis:
     """Build the table of a basis.
 
     In the kronecker basis a monomial is the sorted list of its variables and its parent is that list less
@@ -128,3 +127,7 @@ def build_basis(kind: str, n_inputs: int, degree: int) -> MonomialBasis:
     for column in table:
         column.flags.writeable = False
     return MonomialBasis(n_inputs, *table)
+
+
+#: By assignment, as compiled loops are: mutation runs change plain functions only.
+build_basis = lru_cache(maxsize=32)(_build_basis)

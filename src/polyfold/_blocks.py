@@ -111,13 +111,12 @@ def map_blocks(
 def _map_in_threads(function: Callable[[Block], Step], blocks: list[Block], n_threads: int) -> Iterator[Step]:
     """Yield results in order; no thread is more than a few blocks ahead, so that few results wait in memory."""
     waiting = deque(blocks)
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="polyfold") as pool:
-        running: deque[Future[Step]] = deque()
-        try:
-            while waiting or running:
-                while waiting and len(running) < 2 * n_threads:
-                    running.append(pool.submit(function, waiting.popleft()))
-                yield running.popleft().result()
-        finally:  # after an error or Ctrl-C, what has not begun does not begin
-            for future in running:
-                future.cancel()
+    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="polyfold")
+    running: deque[Future[Step]] = deque()
+    try:
+        while waiting or running:
+            while waiting and len(running) < 2 * n_threads:
+                running.append(pool.submit(function, waiting.popleft()))
+            yield running.popleft().result()
+    finally:  # after an error or Ctrl-C, what has not begun does not begin, and what has is not waited for
+        pool.shutdown(wait=not running, cancel_futures=True)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from polyfold._basis import MonomialBasis
 from polyfold._blocks import SMALL_BLOCK_BYTES, map_blocks, row_slices
+from polyfold._factors import decompose_symmetric
 
 #: Directions along which the features vary less than this share of the most are not stretched further: that is as
 #: far down as the Gram matrix of the monomials can be believed.
@@ -100,7 +100,7 @@ def condition_on_sums(monomials: MonomialBasis, sums: MonomialSums, *, center: b
     """Condition a basis on samples of which the sums are known."""
     check_no_overflow(sums.products)
     mean = sums.total / sums.n_samples if center else np.zeros(monomials.n_features)
-    spread, W = eigh(sums.products - sums.n_samples * np.outer(mean, mean))
+    spread, W = decompose_symmetric(sums.products - sums.n_samples * np.outer(mean, mean))
     singular = np.sqrt(np.maximum(spread, 0.0))
     stretch = np.maximum(singular, STRETCH_LIMIT * singular[-1]) if singular[-1] > 0 else np.ones(len(mean))
     return ConditionedBasis(monomials, mean, W / stretch, stretch[:, np.newaxis] * W.T)

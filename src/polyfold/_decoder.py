@@ -17,6 +17,9 @@ from polyfold.polymap import PolynomialMap
 #: Degrees that leave-one-out chooses from.
 DEGREES = range(1, 10)
 
+#: Coordinates that spread less have no way back in doubles.
+LEAST_SCALE = 1e-300
+
 #: At most this many features, and a fifth of the samples: each degree costs a singular value decomposition.
 MAX_FEATURES = 150
 
@@ -53,6 +56,10 @@ def learn_decoder(Y: NDArray[np.float64], targets: NDArray[np.float64], weights:
     shift = np.average(Y, axis=0, weights=weights)
     largest = float(np.abs(Y - shift).max()) or 1.0
     scale = largest * float(np.sqrt(np.square((Y - shift) / largest).sum(axis=1).mean())) or 1.0
+    if scale < LEAST_SCALE:
+        raise ValueError(
+            "The coordinates are too small for float64 to lead back from. Multiply them, or X, by a constant."
+        )
     mean = np.average(targets, axis=0, weights=weights)
     roots = np.sqrt(weights)[:, np.newaxis]
     T = (targets - mean) * roots

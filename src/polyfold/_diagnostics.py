@@ -184,7 +184,7 @@ def describe_map(
 def _compare_scales(variances: NDArray[np.float64]) -> float:
     """Return the largest over the smallest standard deviation of the columns that vary."""
     varying = variances[variances > 0]
-    return float(np.sqrt(varying.max() / varying.min())) if len(varying) else 1.0
+    return float(np.sqrt(varying.max()) / np.sqrt(varying.min())) if len(varying) else 1.0
 
 
 def warn_about(trouble: list[str]) -> None:
@@ -194,9 +194,10 @@ def warn_about(trouble: list[str]) -> None:
 
 
 def _count_frames_within() -> int:
-    """Count the frames of this library and of scikit-learn that lie between the caller and a warning."""
+    """Count the frames of this library, of scikit-learn and of decorators between the caller and a warning."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "contextlib",
         "polyfold",
         "sklearn",
     ):

@@ -71,8 +71,14 @@ def parse_json(text: str | bytes) -> dict[str, Any]:
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is no number")
 
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):  # of which one reader would take the first, and another the last
+            raise ValueError("a key stands twice in one object")
+        return found
+
     try:
-        parsed = json.loads(text, parse_constant=refuse)
+        parsed = json.loads(text, parse_constant=refuse, object_pairs_hook=collect)
     except (ValueError, RecursionError) as error:
         raise ModelFormatError(f"It holds no JSON: {str(error)[:200]}") from error
     if not isinstance(parsed, dict):
@@ -90,7 +96,7 @@ def check_version(header: Mapping[str, Any]) -> None:
         known = isinstance(wrote, str) and re.fullmatch(r"\d+(\.\d+){1,3}([a-z]+\d+)?", wrote)
         release = f"'polyfold>={wrote}'" if known else "--upgrade polyfold"
         raise ModelFormatError(
-            f"It is of format version {found}; polyfold {version('polyfold')} reads up to version "
+            f"It is of format version {str(found)[:20]}; polyfold {version('polyfold')} reads up to version "
             f"{FORMAT_VERSION}. Install the release that wrote it, or a newer one: pip install {release}"
         )
 
@@ -125,7 +131,7 @@ def _expect_shapes(facts: Any, shapes: Mapping[str, Shape], prefix: str, expecte
     if not _has_features(facts["basis"], n_axes, facts["degree"], n_features):
         raise ModelFormatError(
             f"Its array {prefix + 'coefficients'!r} has {n_features} rows, not the number of monomials of degree "
-            f"{facts['degree']} in {n_axes} variables ({facts['basis']} basis)."
+            f"{str(facts['degree'])[:20]} in {n_axes} variables ({facts['basis']} basis)."
         )
     needed: dict[str, Shape] = {
         "shift": (n_columns,),

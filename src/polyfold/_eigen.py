@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from polyfold._factors import decompose, decompose_symmetric, find_largest
 
 #: Directions along which the features vary by less than this share of the most are dropped.
 RANK_TOLERANCE = 1e-8
@@ -82,9 +84,9 @@ def whiten(B: NDArray[np.float64], T_inverse: NDArray[np.float64], n_components:
     n_components : int
         How many directions will be asked for: more than the rank is an error.
     """
-    variances, E = eigh(B)
+    variances, E = decompose_symmetric(B)
     root = np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * E.T
-    _, singular, Wt = svd(root @ T_inverse)
+    _, singular, Wt = decompose(root @ T_inverse)
     rank = int(np.count_nonzero(singular > RANK_TOLERANCE * singular[0]))
     if n_components > rank:
         raise ValueError(
@@ -152,8 +154,11 @@ def solve_orthogonal(
     n_components : int
         How many directions.
     """
-    C = whitening.W.T @ A @ whitening.W
-    inner, R = _to_orthonormal(C, whitening, T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        C = whitening.W.T @ A @ whitening.W
+        inner, R = _to_orthonormal(C, whitening, T)
+    if not (np.isfinite(C).all() and np.isfinite(inner).all()):
+        raise ValueError(whitening.explain_failure())
     mean = np.trace(C) / whitening.rank
     # Small beside what is typical of directions of the least variance, or else beside all of them.
     for shift in (SHIFT * mean * whitening.singular[-1] ** 2, SURE * np.trace(inner), 1.0):
@@ -180,8 +185,7 @@ def solve_orthogonal_kernel(
     As :func:`solve_orthogonal`, for C the matrix in the whitened basis; `eigenvalues` in descending order.
     """
     inner, R = _to_orthonormal(C, whitening, T)
-    size = whitening.rank
-    eigenvalues, U = eigh(inner, subset_by_index=[size - n_components, size - 1])
+    eigenvalues, U = find_largest(inner, n_components)
     return Directions(whitening.W @ solve_triangular(R, U[:, ::-1]), eigenvalues[::-1])
 
 
@@ -205,10 +209,7 @@ def solve_kernel(C: NDArray[np.float64], whitening: Whitening, n_components: int
         `vectors` each times the root of its eigenvalue, and `eigenvalues` in descending order.
     """
     shrinkage = 1 / np.sqrt(1 + alpha * whitening.penalty)
-    size = whitening.rank
-    eigenvalues, U = eigh(
-        shrinkage[:, np.newaxis] * C * shrinkage, subset_by_index=[size - n_components, size - 1]
-    )
+    eigenvalues, U = find_largest(shrinkage[:, np.newaxis] * C * shrinkage, n_components)
     eigenvalues, U = np.maximum(eigenvalues[::-1], 0.0), U[:, ::-1]
     return Directions(whitening.W @ (shrinkage[:, np.newaxis] * U * np.sqrt(eigenvalues)), eigenvalues)
 
@@ -231,10 +232,12 @@ def _smallest_eigenpairs(
         inner = rest.T @ C @ rest
         size, n_missing = len(inner), n_wanted - found.shape[1]
         inner[np.diag_indices(size)] += shift
-        nu, U = eigh(np.eye(size), inner, subset_by_index=[size - n_missing, size - 1])
+        if not np.isfinite(inner).all():
+            raise LinAlgError("The eigenvalues differ by more than a double can hold.")
+        nu, U = find_largest(np.eye(size), n_missing, inner)
         sure = nu[::-1] >= SURE * nu[-1]
         U = U[:, ::-1][:, sure]
-        found, _ = np.linalg.qr(np.hstack([found, rest @ (U / np.linalg.norm(U, axis=0))]))
+        found, _ = np.linalg.qr(np.hstack([found, rest @ (U / np.abs(U).max(axis=0))]))
         if not sure.all():
             shift = SHIFT / nu[::-1][np.argmin(sure)]
             rest = np.linalg.qr(found, mode="complete")[0][:, found.shape[1] :]

@@ -168,7 +168,10 @@ def _plan_powers(learned: PolynomialMap, dtype: Any) -> Place:
     unit = choose_unit(scale, degree)
     center = learned.shift / unit
     slopes = learned.coefficients.reshape(degree, n_columns, n_outputs)
-    slopes = slopes * np.power(unit / scale, np.arange(1, degree + 1))[:, np.newaxis, np.newaxis]
+    with np.errstate(over="ignore"):
+        slopes = slopes * np.power(unit / scale, np.arange(1, degree + 1))[:, np.newaxis, np.newaxis]
+    if not np.isfinite(slopes).all():  # in the units of the columns; in those of the map they are finite
+        return _plan_monomials(learned, dtype)
     constant = learned.offset
     kind = np.float32 if dtype == np.float32 and _is_safe_in_single(learned, slopes, unit) else np.float64
     if kind == np.float32:
@@ -200,6 +203,7 @@ def _is_safe_in_single(learned: PolynomialMap, slopes: NDArray[np.float64], unit
     if (
         domain is None
         or unit != 1.0
+        or np.abs(learned.offset).max() >= LARGE_SINGLE_POWER
         or not np.all((sizes > 1 / LARGE_SINGLE_POWER) & (sizes < LARGE_SINGLE_POWER))
     ):
         return False

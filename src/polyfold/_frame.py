@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import issparse, vstack
 from sklearn.decomposition import PCA
 
 from polyfold._basis import count_features
 from polyfold._blocks import map_blocks, row_slices
 from polyfold._domain import find_ranges
+from polyfold._factors import decompose_symmetric
 from polyfold._moments import Moments, measure_moments, merge_moments
 from polyfold._validation import is_bool
 
@@ -28,6 +28,9 @@ FEW_COLUMNS = 3
 
 #: Digits of shift and scale that do not depend on how samples are summed, as powers of two.
 UNIT_BITS = 32
+
+#: Samples reach less far than this: products with numbers of them and of columns are doubles then.
+WIDEST = 1e303
 
 #: Up to this many rows or columns the principal axes are exact, beyond it in both they are found at random.
 EXACT_SIZE = 2000
@@ -164,7 +167,8 @@ def frame_moments(moments: Moments, n_axes: float | int | None, *, center: bool)
     """Return the frame of samples of which only the moments are known; with axes where `n_axes` asks for them."""
     low, high = moments.ranges
     with np.errstate(over="ignore"):
-        if not np.isfinite(high - low).all():
+        reach = np.abs(high - low if center else moments.ranges).max(initial=0.0)
+        if not reach < WIDEST:
             raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
     spread, variances = moments.measure_spread(center=center), moments.variances
     axes, explained = None, 1.0
@@ -174,10 +178,7 @@ def frame_moments(moments: Moments, n_axes: float | int | None, *, center: bool)
     elif spread.ndim == 2:
         spread = np.diagonal(spread)
     is_spread = variances.any() or not center  # equal samples differ by rounding only
-    with np.errstate(over="ignore"):
-        scale = float(np.sqrt(max(spread.sum(), 0.0)) * moments.unit) * bool(is_spread)
-    if not np.isfinite(scale):
-        raise ValueError("X spans a range too large for float64. Divide it by a constant first.")
+    scale = float(np.sqrt(max(spread.sum(), 0.0)) * moments.unit) * bool(is_spread)
     shift, scale = _round_units(moments.mean * moments.unit, scale or 1.0)
     mean = np.where(low == high, low, moments.mean * moments.unit)
     shift = np.where(low == high, low, shift) if center else np.zeros_like(mean)
@@ -191,10 +192,10 @@ def _round_units(shift: NDArray[np.float64], scale: float) -> tuple[NDArray[np.f
     equally far from each other break such ties in the same way.
     """
     mantissa, exponent = np.frexp(scale)
-    unit = np.ldexp(1.0, max(int(exponent) - UNIT_BITS, -1022))
+    unit = np.ldexp(1.0, max(int(exponent) - UNIT_BITS, -1074))  # down to the least number above 0
     with np.errstate(over="ignore"):
         steps = np.rint(shift / unit)
-    rounded = np.where(np.abs(steps) < 2.0**52, steps * unit, shift)
+        rounded = np.where(np.abs(steps) < 2.0**52, steps * unit, shift)
     return rounded, float(np.ldexp(np.rint(np.ldexp(mantissa, UNIT_BITS)), int(exponent) - UNIT_BITS))
 
 
@@ -212,7 +213,7 @@ def find_leading_axes(spread: NDArray[np.float64], n_axes: float | int) -> tuple
 
     A fraction takes as many as hold more than this share. The largest entry of each is positive.
     """
-    squares, vectors = eigh(spread / (np.trace(spread) or 1.0))
+    squares, vectors = decompose_symmetric(spread / (np.trace(spread) or 1.0))
     shares = np.cumsum(np.maximum(squares[::-1], 0.0))
     shares = shares / shares[-1] if shares[-1] > 0 else np.ones_like(shares)
     if isinstance(n_axes, float):

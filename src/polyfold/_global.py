@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
 from polyfold._eigen import orthonormalize, solve_kernel, solve_orthogonal_kernel
+from polyfold._factors import find_largest
 from polyfold._features import Features
 from polyfold._regression import Regression, WhiteBasis, regress, whiten_features
 from polyfold._solution import Selection, Solution
@@ -54,7 +54,7 @@ class GeodesicKernel:
         assert self.K is not None
         size = len(self.K)
         if size <= max(DENSE_SIZE, 4 * n_components):
-            eigenvalues, E = eigh(self.K, subset_by_index=[size - n_components, size - 1])
+            eigenvalues, E = find_largest(self.K, n_components)
         else:
             # A fixed start that is not the constant, which K maps to zero.
             start = np.random.default_rng(0).normal(size=size)

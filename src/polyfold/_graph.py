@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
+from polyfold._refusal import refuse_disguised
 from polyfold.objectives.edges import write_edges
 from polyfold.objectives.patch import Equations, Patch
 
@@ -153,6 +154,7 @@ class EquationGraph:
 def check_affinity(W: Any, used: NDArray[np.bool_]) -> Any:
     """Return W of the samples used as a csr_array, or say what makes it no affinity of these."""
     n_samples = len(used)
+    refuse_disguised(W, "`graph`")
     given = W if issparse(W) else np.asarray(W)
     if given.shape != (n_samples, n_samples):
         raise ValueError(
@@ -197,6 +199,8 @@ def check_equations(answer: Any, n_samples: int, *, center: bool) -> EquationGra
             f"A callable `graph` must return a pair (L, D), got {type(answer).__name__}. L has one row per "
             "equation and one column per sample, D one weight per sample."
         )
+    for part, name in zip(answer, "LD", strict=True):
+        refuse_disguised(part, f"{name} of a callable `graph`")
     try:
         L, D = csr_array(answer[0]), answer[1].diagonal() if issparse(answer[1]) else np.asarray(answer[1])
         if L.dtype.kind not in "biuf" or D.dtype.kind not in "biuf":

@@ -7,7 +7,8 @@ around centroids of which only the nearest are looked at. The first two are exac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -35,6 +36,17 @@ CELL_SAMPLES, CELL_STEPS = 20, 5
 
 #: Samples on which the recall of an approximate search is measured.
 RECALL_SAMPLES = 200
+
+#: Queries that a k-d tree is asked at a time, and products of queries and samples in the other searches: Ctrl-C
+#: is heard in between, after less than a second.
+TREE_QUERIES, TABLE_WORK, CELL_WORK = 256, 4 * 10**9, 5 * 10**8
+
+#: Queries that are compared with a table at a time, where there are so many: as scikit-learn does.
+TABLE_QUERIES = 256
+
+#: Copies of the samples, in float32, that cells take while they are filled, beside so many bytes; and those that
+#: faiss takes when it is loaded.
+CELL_COPIES, CELL_BYTES, LOAD_BYTES = 4, 2**28, 2**29
 
 #: How to get faiss.
 INSTALL = 'pip install "polyfold[neighbors]"'
@@ -65,6 +77,16 @@ def replace_unfound(found: NDArray[Any], too_far: NDArray[np.bool_]) -> NDArray[
     return np.where(too_far, np.arange(found.shape[1]), found) if too_far.any() else found
 
 
+def find_in_parts(
+    find: Callable[[NDArray[np.float64]], Found], queries: NDArray[np.float64], n_queries: int
+) -> Found:
+    """Return what `find` returns for queries, asked for so many at a time: one call cannot be interrupted."""
+    step = max(n_queries, 1)
+    parts = [find(queries[start : start + step]) for start in range(0, max(len(queries), 1), step)]
+    distances, found = zip(*parts, strict=True)
+    return np.concatenate(distances), np.concatenate(found).astype(np.intp, copy=False)
+
+
 @dataclass(frozen=True, eq=False)
 class TreeIndex:
     """A k-d tree."""
@@ -79,9 +101,9 @@ class TreeIndex:
 
     def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         """Return the distances of the nearest samples, and these."""
-        distances, found = self.tree.query(queries, np.arange(1, n_neighbors + 1))
-        found = np.asarray(found, dtype=np.intp)
-        return np.asarray(distances), replace_unfound(found, found == self.tree.n)
+        ranks = np.arange(1, n_neighbors + 1)
+        distances, found = find_in_parts(lambda some: self.tree.query(some, ranks), queries, TREE_QUERIES)
+        return distances, replace_unfound(found, found == self.tree.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +122,9 @@ class TableIndex:
     def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         """Return the distances of the nearest samples, and these."""
         queries = queries if self.mean is None else queries - self.mean
-        distances, found = self.table.kneighbors(queries, n_neighbors)
-        return np.asarray(distances), np.asarray(found, dtype=np.intp)
+        n_queries = TABLE_WORK // (self.table.n_samples_fit_ * queries.shape[1])
+        n_queries -= n_queries % TABLE_QUERIES if n_queries > TABLE_QUERIES else 0
+        return find_in_parts(lambda some: self.table.kneighbors(some, n_neighbors), queries, n_queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +139,12 @@ class CellIndex:
 
     def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         """Return the distances of the nearest samples found, and these; in more cells where these hold too few."""
+        # Centroids, and then the samples of the cells that are looked at.
+        n_compared = self.cells.nlist + self.cells.nprobe * self.cells.ntotal // self.cells.nlist
+        n_queries = CELL_WORK // (n_compared * queries.shape[1])
+        return find_in_parts(lambda some: self._find(some, n_neighbors), queries, n_queries)
+
+    def _find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         with np.errstate(over="ignore"):
             rows = np.ascontiguousarray(queries if self.mean is None else queries - self.mean, dtype=np.float32)
         with limit_faiss(self.n_jobs) as faiss:
@@ -149,8 +178,15 @@ def choose_search(neighbors: str, n_samples: int, n_columns: int) -> str:
     has_faiss = find_spec("faiss") is not None
     if neighbors == "approx" and not has_faiss:
         raise ImportError(f'neighbors="approx" in more than {TREE_COLUMNS} columns needs faiss: {INSTALL}.')
-    least = SOME_SAMPLES if neighbors == "approx" else MANY_SAMPLES
-    return "approx" if has_faiss and n_samples >= least else "exact"
+    return "approx" if n_samples >= count_exact(neighbors, n_columns) else "exact"
+
+
+def count_exact(neighbors: Any, n_columns: int) -> float:
+    """Return below how many samples neighbours are looked for among all of them, rather than in cells."""
+    searched = neighbors in ("auto", "approx") if isinstance(neighbors, str) else False
+    if not searched or n_columns <= TREE_COLUMNS or find_spec("faiss") is None:
+        return np.inf
+    return SOME_SAMPLES if neighbors == "approx" else MANY_SAMPLES
 
 
 def build_index(X: NDArray[np.float64], *, n_jobs: int | None, search: str = "exact") -> NeighborIndex:
@@ -172,6 +208,7 @@ def _build_cells(X: NDArray[np.float64], mean: Any, n_jobs: int | None) -> CellI
     """Learn centroids from samples less their mean, and sort the samples into cells around them."""
     n_samples, n_columns = X.shape
     n_cells = int(CELLS * np.sqrt(n_samples))
+    _check_room(4 * CELL_COPIES * X.size)
     rows = np.ascontiguousarray(X, dtype=np.float32)
     with limit_faiss(n_jobs) as faiss:
         cells = faiss.IndexIVFFlat(faiss.IndexFlatL2(n_columns), n_columns, n_cells)
@@ -185,6 +222,11 @@ def _build_cells(X: NDArray[np.float64], mean: Any, n_jobs: int | None) -> CellI
         cells.nprobe = PROBES
         _, own = cells.quantizer.search(rows, 1)
     return CellIndex(cells, np.argsort(own[:, 0], kind="stable"), mean, n_jobs)
+
+
+def _check_room(n_bytes: int) -> None:
+    """Raise a MemoryError where faiss would find none: it does not tell, but ends the process."""
+    np.empty(n_bytes + (CELL_BYTES if "faiss" in sys.modules else LOAD_BYTES), dtype=np.uint8)
 
 
 def find_others(

@@ -11,8 +11,13 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_array
 
+from polyfold._refusal import refuse_disguised
+
 #: The `estimator` that stands for coordinates computed elsewhere.
 PRECOMPUTED = "precomputed"
+
+#: Coordinates beyond this leave no room for the sums that make them.
+LARGEST = 1e303
 
 
 def is_precomputed(estimator: Any) -> bool:
@@ -73,8 +78,10 @@ def _call(method: Any, X: Any, y: Any) -> Any:
     return method(X, y) if "y" in signature(method).parameters else method(X)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
 def check_coordinates(coordinates: ArrayLike, n_samples: int, source: str) -> NDArray[np.float64]:
     """Return coordinates as an array of shape (n_samples, n_components)."""
+    refuse_disguised(coordinates, source)
     array = check_array(coordinates, dtype=np.float64, ensure_2d=False, input_name=source)
     array = array.reshape(-1, 1) if array.ndim == 1 else array
     if array.ndim != 2 or len(array) != n_samples:
@@ -82,6 +89,8 @@ def check_coordinates(coordinates: ArrayLike, n_samples: int, source: str) -> ND
             f"{source} gives coordinates of shape {array.shape} for {n_samples} samples: there must be one row "
             "for each."
         )
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise ValueError("The coordinates to follow are too large for float64. Divide them by a constant.")
     return np.asarray(array)
 
 

@@ -60,8 +60,11 @@ def solve_local(
         whitening = whiten(B, basis.T_inverse, n_components)
     lengths = None
     if orthogonal:
-        coefficients, alpha = basis.T @ whitening.W, 0.0
-        lengths = coefficients.T @ coefficients
+        with np.errstate(over="ignore", invalid="ignore"):
+            coefficients, alpha = basis.T @ whitening.W, 0.0
+            lengths = coefficients.T @ coefficients
+        if not np.isfinite(lengths).all():
+            raise ValueError(whitening.explain_failure())
     held_out: dict[str, Any] = {"center": center, "verbose": verbose, "lengths": lengths}
     alphas = ALPHAS if alpha is None else np.array([alpha])
     if signed:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._extras import import_needing
+from polyfold._refusal import refuse_disguised
 from polyfold._rows import is_dask
-from polyfold._sparse import is_sparse
+from polyfold._sparse import is_sparse, read_sparse
 
 if TYPE_CHECKING:
     from polyfold.polymap import PolynomialMap
@@ -26,19 +27,32 @@ def check_samples(learned: PolynomialMap, X: Any) -> Any:
             "A Dask collection is placed by transform, extrapolation and inverse; all else takes samples in "
             "memory, such as X.compute()."
         )
+    refuse_disguised(X)
     check_names(learned, X)
     if is_sparse(X):
         if learned.axes is None:
             raise TypeError("X is sparse, but dense data is required. Use X.toarray().")
-        from scipy.sparse import csr_array
-
-        samples: Any = csr_array(X)
+        samples: Any = read_sparse(X)
     else:
         samples = np.asarray(X)
     _check_columns(learned, samples)
-    if samples.dtype.kind not in "biuf":
-        raise ValueError(f"X must hold real numbers, got an array of type {samples.dtype}.")
+    _check_real("X", samples)
     return samples
+
+
+def read_array(name: str, values: Any) -> NDArray[Any]:
+    """Return values as an array of real numbers, of the type that they have, or say what they are."""
+    refuse_disguised(values, name)
+    array = np.asarray(values)
+    _check_real(name, array)
+    return array
+
+
+def _check_real(name: str, array: Any) -> None:
+    """Check that an array holds real numbers."""
+    if array.dtype.kind not in "biuf":
+        cure = f" Turn it into such, for example with {name}.astype(float)." if array.dtype.kind == "O" else ""
+        raise ValueError(f"{name} must hold real numbers, got an array of type {array.dtype}.{cure}")
 
 
 def place_collection(
@@ -95,4 +109,5 @@ def explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:
     if len(bad_columns):
         value = sample[bad_columns[0]]
         return f"X contains {'NaN' if np.isnan(value) else value} (row {row}, column {bad_columns[0]})."
-    return f"Row {row} of X is finite but so far from the training data that the polynomial overflows."
+    cure = " Pass X.astype(float), for more than float32 can hold." if values.dtype == np.float32 else ""
+    return f"Row {row} of X is finite but so far from the training data that the polynomial overflows.{cure}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,15 @@ from polyfold._record import write_json
 if TYPE_CHECKING:
     from polyfold.polymap import PolynomialMap
 
+#: Bytes that a value takes once it is read, at most: by the mark that each one has.
+VALUE_BYTES = {",": 40, "[": 120, "{": 400, ":": 150, '"': 25}
+
+#: What all values may take: so many times the text, and so many bytes.
+TIMES_TEXT, SPARE_BYTES = 11, 25_000_000
+
+#: Values that tell of the training at most, which are held twice.
+MOST_RECORDED = 100_000
+
 
 def write_map_json(learned: PolynomialMap) -> str:
     """Return the text of a map."""
@@ -39,14 +49,42 @@ def write_map_json(learned: PolynomialMap) -> str:
 def read_map_json(text: str | bytes) -> PolynomialMap:
     """Return the map of a text."""
     with explain_refusal("The text"):
+        if not isinstance(text, (str, bytes, bytearray)):
+            raise ModelFormatError(f"It must be a text, got {type(text).__name__}.")
+        _check_size(text)
         document = parse_json(text)
         check_version(document)
-        arrays = _read_arrays(document.get("arrays"))
+        arrays = _read_arrays(document.pop("arrays", None))
         facts: Any = document.get("map")
         check_document(facts, {name: array.shape for name, array in arrays.items()})
+        _check_record(facts["training"])
         learned = build_map(facts, arrays)
         _check_weights(document, learned)
         return learned
+
+
+def _check_size(text: str | bytes) -> None:
+    """Refuse a text that would take far more memory than its own size, before it is read."""
+    n_bytes = 0
+    for mark, value_bytes in VALUE_BYTES.items():
+        n_bytes += value_bytes * (text.count(mark) if isinstance(text, str) else text.count(mark.encode()))
+    if n_bytes > TIMES_TEXT * len(text) + SPARE_BYTES:
+        raise ModelFormatError(
+            f"It would take about {n_bytes / 1e6:,.0f} MB of memory, too much for a text of {len(text):,} "
+            "characters. If it is a map, PolynomialMap.save and load hold it in less."
+        )
+
+
+def _check_record(facts: Any) -> None:
+    """Check that no more is told of the training than there can be to tell."""
+    left, n_values = [facts], 0
+    while left and n_values <= MOST_RECORDED:
+        value = left.pop()
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        n_values += len(inner)
+        left += islice(inner, MOST_RECORDED)
+    if n_values > MOST_RECORDED:
+        raise ModelFormatError(f"It tells more than {MOST_RECORDED:,} values of its training.")
 
 
 def _check_weights(document: dict[str, Any], learned: PolynomialMap) -> None:
@@ -56,7 +94,11 @@ def _check_weights(document: dict[str, Any], learned: PolynomialMap) -> None:
         return
     if not _is_array(weights) or not np.array_equal(np.shape(weights), learned.weights.shape):
         raise ModelFormatError("Its weights are not those of its coefficients.")
-    if not np.allclose(weights, learned.weights, rtol=1e-9, atol=0):
+    try:
+        found = np.array(weights, dtype=np.float64)
+    except OverflowError as error:
+        raise ModelFormatError("Its weights hold a number beyond float64.") from error
+    if not np.allclose(found, learned.weights, rtol=1e-9, atol=0):
         raise ModelFormatError("Its weights are not those of its coefficients.")
 
 

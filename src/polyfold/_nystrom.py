@@ -13,13 +13,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array, vstack
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 from sklearn.manifold import LocallyLinearEmbedding
 
 from polyfold._blocks import row_slices
+from polyfold._factors import find_largest
 from polyfold._global import DENSE_SIZE, GeodesicKernel
 from polyfold._index import NeighborIndex, build_index
 from polyfold.objectives.isomap import build_distance_graph, center_exactly, measure_geodesics
@@ -124,7 +124,7 @@ class HeatKernel:
         S = diags_array(1 / roots) @ W @ diags_array(1 / roots)
         n_wanted, size = n_components + 1, len(self.X)
         if size <= max(DENSE_SIZE, 4 * n_wanted):
-            eigenvalues, E = eigh(S.toarray(), subset_by_index=[size - n_wanted, size - 1])
+            eigenvalues, E = find_largest(S.toarray(), n_wanted)
         else:
             start = np.random.default_rng(0).normal(size=size)
             eigenvalues, E = eigsh(S.tocsc(), n_wanted, sigma=ABOVE_ONE, v0=start)

@@ -316,7 +316,10 @@ class TargetRegression:
 
     def write_map(self) -> PolynomialMap:
         """Return the map in the unit of the coordinates."""
-        V, offset = self.white.basis.to_monomials(self.regression.best_directions * self.deviation, self.mean)
+        with np.errstate(over="ignore", invalid="ignore"):
+            V, offset = self.white.basis.to_monomials(self.regression.best_directions * self.deviation, self.mean)
+        if not (np.isfinite(V).all() and np.isfinite(offset).all()):
+            raise ValueError("The coordinates to follow are too large for float64. Divide them by a constant.")
         features, frame = self.white.features, self.white.features.frame
         return PolynomialMap(frame.shift, frame.scale, features.kind, features.degree, V, offset, frame.axes)
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from polyfold._blocks import show_progress
 from polyfold._eigen import SHIFT, Whitening
+from polyfold._factors import find_largest
 from polyfold._gram import GramPair
 
 #: Ridges that "auto" chooses from.
@@ -142,9 +143,7 @@ def cross_validate(
             squares = np.einsum("ij,ij->j", V, fold.B @ V)
             about_middle = squares - 2 * middle * (fold.feature_sum @ V) + fold.weight_sum * middle**2
             rest_about_middle = 1.0 if center else np.maximum(1.0 - rest_weight * middle**2, PERFECT)
-            objective = np.einsum("ij,ij->", V, fold.A @ V) / max(
-                (about_middle if center else squares).sum(), TINY
-            )
+            objective = _divide(np.einsum("ij,ij->", V, fold.A @ V), (about_middle if center else squares).sum())
             logarithms[a] += np.log(max(objective, PERFECT * typical)) / len(folds)
             ratios[a] += about_middle / fold.weight_sum / (rest_about_middle / rest_weight) / len(folds)
     return RidgeCurve(alphas, np.exp(logarithms), np.sqrt(np.maximum(ratios, 0.0)))
@@ -153,8 +152,14 @@ def cross_validate(
 def average_objective(folds: list[GramPair], mean: NDArray[np.float64], V: NDArray[np.float64]) -> float:
     """Return the objective of V averaged over folds as in the curve, though V was learned from all of them."""
     shares = [whiten_fold(fold, mean, V) for fold in folds]
-    ratios = [np.trace(share.A) / max(np.trace(share.B), TINY) for share in shares]
+    ratios = [_divide(np.trace(share.A), np.trace(share.B)) for share in shares]
     return float(np.exp(np.mean(np.log(np.maximum(ratios, TINY)))))
+
+
+def _divide(energy: float, spread: float) -> float:
+    """Return the objective of a fold; infinity where its coordinates are all the same, to the last digit."""
+    with np.errstate(over="ignore"):
+        return float(np.float64(energy) / max(spread, TINY))
 
 
 def _best_directions(
@@ -171,7 +176,7 @@ def _best_directions(
     size, fixed = len(B), B if lengths is None else lengths
     try:
         if size <= max(DENSE_SIZE, 4 * n_components):
-            nu, V = eigh(fixed, penalised, subset_by_index=[size - n_components, size - 1])
+            nu, V = find_largest(fixed, n_components, penalised)
         else:
             factor = cholesky(penalised, lower=True)
 
@@ -183,6 +188,8 @@ def _best_directions(
             nu, U = eigsh(inner, n_components, which="LA", v0=np.ones(size), tol=1e-8)
             V = solve_triangular(factor, U, lower=True, trans="T")
     except (LinAlgError, ArpackError):
+        return None
+    if len(nu) < n_components:  # ARPACK returns fewer where most are 0
         return None
     V = V[:, np.argsort(-nu)]
     squares = np.einsum("ij,ij->j", V, B @ V)

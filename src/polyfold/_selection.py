@@ -131,7 +131,9 @@ def _orient(
     codes, first = np.unique(codes, return_index=True)
     turns = turns[first]
     # Lengths above 0: a sparse graph holds no edge of length 0.
-    edges = coo_array((2.0 - np.abs(turns), (codes // n_samples, codes % n_samples)), shape=(n_samples, n_samples))
+    # Indices of 32 bits: before 1.17 SciPy finds the tree of no others.
+    pairs = np.stack(np.divmod(codes, n_samples)).astype(np.int32)
+    edges = coo_array((2.0 - np.abs(turns), tuple(pairs)), shape=(n_samples, n_samples))
     tree = minimum_spanning_tree(edges.tocsr())
     n_pieces, pieces = connected_components(tree, directed=False)
     orientations = np.ones(n_samples)

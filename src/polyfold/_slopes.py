@@ -60,7 +60,8 @@ def _plan_powers(learned: PolynomialMap) -> Differentiate:
     unit = choose_unit(learned.scale, degree)
     powers = np.arange(1, degree + 1)[:, np.newaxis, np.newaxis]
     coefficients = learned.coefficients.reshape(degree, n_columns, n_outputs)
-    coefficients = coefficients * powers * np.power(unit / learned.scale, powers) / unit
+    with np.errstate(over="ignore", invalid="ignore"):  # slopes beyond a double are told when they are asked for
+        coefficients = coefficients * powers * np.power(unit / learned.scale, powers) / unit
     center, some = learned.shift / unit, coefficients.transpose(2, 0, 1)
     if coefficients.size <= FEW_COEFFICIENTS:
         loop = compile_few_slopes(n_columns, n_outputs, degree)

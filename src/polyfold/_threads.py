@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from functools import lru_cache
+from threading import Event, Lock, Thread, current_thread, main_thread
+from typing import Any
 
 #: More threads than this wait for memory, not for processors.
 MOST_THREADS = 8
@@ -28,8 +32,82 @@ def _start_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(count_threads() - 1, 1), thread_name_prefix="polyfold")
 
 
+class _BlasLimit:
+    """One thread for BLAS while somebody asks for it: those who ask at once share the limit of the process.
+
+    Whoever asks first sets it, in whatever thread, and whoever is done last lifts it.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.n_asking, self.n_modules = Lock(), 0, 0
+        self.controller: Any = None
+        self.limiter: Any = None
+
+    def acquire(self) -> None:
+        with self.lock:
+            if self.limiter is None:
+                libraries = self._find_libraries()
+                with _any_thread_may_limit():
+                    self.limiter = libraries.limit(limits=1, user_api="blas")
+            self.n_asking += 1
+
+    def _find_libraries(self) -> Any:
+        """Look for the BLAS libraries of the process, anew only where a module has been imported since."""
+        from threadpoolctl import ThreadpoolController
+
+        if self.controller is None or self.n_modules != len(sys.modules):
+            self.controller, self.n_modules = ThreadpoolController(), len(sys.modules)
+        return self.controller
+
+    def release(self) -> None:
+        with self.lock:
+            self.n_asking = max(self.n_asking - 1, 0)
+            if self.n_asking == 0 and self.limiter is not None:
+                self.limiter, limiter = None, self.limiter
+                with _any_thread_may_limit():
+                    limiter.restore_original_limits()
+
+    def forget_askers(self) -> None:
+        """Start anew in a forked child, where nobody asks; a limit that was in force ends with the next fit."""
+        self.lock, self.n_asking = Lock(), 0
+
+
+@contextmanager
+def _any_thread_may_limit() -> Iterator[None]:
+    """Let this thread set limits: from 3.8 on threadpoolctl ignores all but the one that did so before."""
+    from threadpoolctl import OpenBLASController
+
+    free = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if free is not None:
+        free(force=True)
+    try:
+        yield
+    finally:
+        if free is not None:
+            free(force=True)
+
+
+_BLAS_LIMIT = _BlasLimit()
+
+
+@contextmanager
+def use_one_blas_thread() -> Iterator[None]:
+    """Let BLAS sum in one order, whatever number of threads it has: threads of ours share blocks instead."""
+    _BLAS_LIMIT.acquire()
+    try:
+        yield
+    finally:
+        _BLAS_LIMIT.release()
+
+
+def _forget_threads() -> None:
+    """Start anew in a forked child: threads do not survive a fork, nor do those that would release a lock."""
+    _start_pool.cache_clear()
+    _BLAS_LIMIT.forget_askers()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_pool.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def share_blocks(function: Callable[[slice], None], blocks: Iterable[slice]) -> None:
@@ -65,3 +143,32 @@ def share_blocks(function: Callable[[slice], None], blocks: Iterable[slice]) -> 
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
+
+
+def call_aside(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call what may take long without the GIL in a thread of its own: Ctrl-C is heard meanwhile.
+
+    Such a call cannot be stopped. After Ctrl-C it goes on until it is done, and what it returns is thrown away.
+    """
+    if current_thread() is not main_thread():
+        return function(*arguments)  # Ctrl-C goes to the main thread only, which waits where it can hear
+    returned: list[Any] = []
+    raised: list[BaseException] = []
+    done, context = Event(), copy_context()
+
+    def call() -> None:
+        try:
+            returned.append(context.run(function, *arguments))
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            done.set()
+
+    try:
+        Thread(target=call, name="polyfold", daemon=True).start()
+    except RuntimeError:  # there are no more threads
+        return function(*arguments)
+    done.wait()
+    if raised:
+        raise raised[0]
+    return returned[0]

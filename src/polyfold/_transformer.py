@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
@@ -18,7 +18,9 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_is
 from polyfold._draw import choose_sample_size, draw_rows
 from polyfold._extras import import_needing
 from polyfold._record import describe_training
+from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._rows import check_table, is_dask, is_large_map, read_columns
+from polyfold._sparse import read_sparse
 from polyfold.export import load_exporter
 from polyfold.metrics import coranking_auc
 from polyfold.polymap import PolynomialMap
@@ -136,19 +138,23 @@ class MapTransformer(EmbeddingTransformer):
         names = tuple(getattr(self, "feature_names_in_", ()))
         self.map_ = replace(
             learned,
-            columns=names if names and len(set(names)) == len(names) else None,
+            columns=names or None,
             training=describe_training(self, diagnostics),
         )
         self.diagnostics_ = diagnostics
 
+    @np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
     def _check_training_samples(self, X: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSamples:
         refuse_dask(X, self)
+        refuse_disguised(X)
+        refuse_disguised(sample_weight, "sample_weight")
+        refuse_equal_names(X)
         accept_sparse = "csr" if self.reduce is not None else False
         samples = check_array(
             X, accept_sparse=accept_sparse, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
         )
         if issparse(samples):
-            samples = csr_array(samples)
+            samples = read_sparse(samples)
         weights = _check_sample_weight(sample_weight, samples, dtype=np.float64, ensure_non_negative=True)
         kept = weights > 0
         if np.count_nonzero(kept) < 2:
@@ -207,10 +213,13 @@ class MapTransformer(EmbeddingTransformer):
     def _place(self, samples: Any) -> NDArray[np.floating[Any]]:
         return self.map_.transform(samples)
 
+    @np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
     def _check_new_samples(self, X: ArrayLike) -> Any:
         if self._is_plain(X):
             return X
         check_is_fitted(self)
+        refuse_disguised(X)
+        refuse_equal_names(X)
         if is_large_map(X):  # of any type: the map converts a few rows at a time
             validate_data(self, X, reset=False, skip_check_array=True)
             return check_table(X)
@@ -245,6 +254,7 @@ class MapTransformer(EmbeddingTransformer):
                 f"This {type(self).__name__} was fitted without the way back. Set fit_inverse_transform=True and "
                 "fit again."
             )
+        refuse_disguised(Y, "Y")
         return self.map_.inverse(Y if is_dask(Y) else check_array(Y, dtype=np.float64, input_name="Y"))
 
     def onnx_parser(self) -> Any:

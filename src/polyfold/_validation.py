@@ -8,6 +8,12 @@ from typing import Any
 
 import numpy as np
 
+#: The largest double, which whole numbers of Python can exceed.
+MOST = float(np.finfo(np.float64).max)
+
+#: With a ridge of this size, in units of the mean eigenvalue, nothing is left of the objective.
+MOST_ALPHA = 1e100
+
 
 def check_integer(name: str, value: Any, minimum: int) -> int:
     """Return `value` as an int, or say why it is not an integer of at least `minimum`."""
@@ -20,7 +26,7 @@ def check_integer(name: str, value: Any, minimum: int) -> int:
 def check_nonnegative(name: str, value: Any, *, alternative: str = "") -> float:
     """Return `value` as a float, or say why it is not a finite number of at least 0 (nor the `alternative`)."""
     is_number = isinstance(value, Real) and not is_bool(value)
-    if not is_number or not np.isfinite(value) or value < 0:
+    if not is_number or not 0 <= value < np.inf or value > MOST:
         raise ValueError(f"`{name}` must be {alternative}a finite number >= 0, got {value!r}.")
     return float(value)
 
@@ -50,9 +56,22 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def check_workers(n_jobs: Any) -> int | None:
+    """Return `n_jobs`, or say what it must be."""
+    is_integer = isinstance(n_jobs, Integral) and not is_bool(n_jobs)
+    if n_jobs is not None and (not is_integer or n_jobs == 0):
+        raise ValueError(f"`n_jobs` must be None or an integer other than 0, got {n_jobs!r}.")
+    return None if n_jobs is None else int(n_jobs)
+
+
 def check_alpha(alpha: Any) -> float | None:
     """Return the ridge, None where it is to be chosen."""
-    return None if is_auto(alpha) else check_nonnegative("alpha", alpha, alternative='"auto" or ')
+    if is_auto(alpha):
+        return None
+    ridge = check_nonnegative("alpha", alpha, alternative='"auto" or ')
+    if ridge > MOST_ALPHA:
+        raise ValueError(f'`alpha` must be "auto" or a number from 0 to {MOST_ALPHA:g}, got {alpha!r}.')
+    return ridge
 
 
 def list_automatic(estimator: Any, names: Collection[str]) -> frozenset[str]:

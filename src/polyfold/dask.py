@@ -17,11 +17,11 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from polyfold._dask_files import name_damaged_file
 from polyfold._draw import draw_rows
 from polyfold._rows import Merge, OfBlock, check_collection, choose_chunk_rows, is_dask_frame
+from polyfold._threads import use_one_blas_thread
 from polyfold.io.many import Piece
 
 #: Results that are merged at a time: the fewer, the fewer wait for others in memory.
@@ -203,7 +203,7 @@ def _limit_threads() -> Iterator[None]:
     if find_client() is not None:
         yield
         return
-    with threadpool_limits(1):
+    with use_one_blas_thread():
         yield
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _get_feature_names, check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from polyfold._assembly import complete_map, write_map
+from polyfold._block_input import check_batch, check_blocks, open_rows
 from polyfold._blocks import show_stage
 from polyfold._diagnostics import warn_about
-from polyfold._extras import import_needing
 from polyfold._features import Features, build_features, check_polynomial
 from polyfold._global import GeodesicKernel, solve_global
 from polyfold._gram import build_gram_folds
 from polyfold._graph_diagnostics import describe_fit
 from polyfold._local import solve_local
+from polyfold._memory import explain_memory
 from polyfold._neighbors import check_neighbors
 from polyfold._relations import (
     Relations,
@@ -29,12 +30,8 @@ from polyfold._relations import (
 )
 from polyfold._rows import (
     HeldRows,
-    Rows,
     check_reference_size,
-    check_table,
-    count_rows,
     is_dask,
-    is_large_map,
     read_columns,
 )
 from polyfold._streaming import (
@@ -45,8 +42,16 @@ from polyfold._streaming import (
     continue_stream,
     fit_rows,
 )
-from polyfold._transformer import FLOATS, MapTransformer, TrainingSamples
-from polyfold._validation import check_alpha, check_boolean, check_choice, check_integer, list_automatic
+from polyfold._threads import use_one_blas_thread
+from polyfold._transformer import MapTransformer, TrainingSamples
+from polyfold._validation import (
+    check_alpha,
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_workers,
+    list_automatic,
+)
 from polyfold.objectives import GEODESIC
 
 
@@ -242,6 +247,8 @@ class PolynomialEmbedding(MapTransformer):
         self.random_state = random_state
         self.verbose = verbose
 
+    @explain_memory
+    @use_one_blas_thread()
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the map.
 
@@ -261,7 +268,7 @@ class PolynomialEmbedding(MapTransformer):
         self
         """
         settings = self._check_parameters()
-        rows = self._open_rows(X, sample_weight)
+        rows = open_rows(self, X, sample_weight)
         if rows is None:
             training = self._check_training_samples(X, sample_weight)
             fitted, samples = self._fit_held(training, settings), training.samples
@@ -307,6 +314,8 @@ class PolynomialEmbedding(MapTransformer):
         return Fitted(learned, solution, unit, frame, relations.facts, len(training.weights), error)
 
     @available_if(_can_stream)  # type: ignore[untyped-decorator, unused-ignore]
+    @explain_memory
+    @use_one_blas_thread()
     def partial_fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn from one more batch of a stream.
 
@@ -331,14 +340,14 @@ class PolynomialEmbedding(MapTransformer):
         settings = self._check_parameters()
         if is_dask(X):
             raise TypeError("partial_fit takes batches in memory. Give the whole Dask collection to fit.")
-        self._check_blocks("partial_fit", X)
+        check_blocks(self, "partial_fit", X)
         stream: Stream | None = self.__dict__.get("_stream")
         if stream is None:
-            samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
+            samples = check_batch(self, X, first=True)
             stream, fitted = begin_stream(HeldRows(samples, self.n_jobs, self.verbose), settings)
         else:
             stream.check_settings(settings)
-            samples = validate_data(self, X, reset=False, dtype=FLOATS)
+            samples = check_batch(self, X, first=False)
             rows = HeldRows(samples, self.n_jobs, self.verbose, stream.n_samples)
             stream, fitted = continue_stream(stream, rows)
         embedding = fitted.learned.transform(samples)
@@ -349,40 +358,10 @@ class PolynomialEmbedding(MapTransformer):
         warn_about(self.diagnostics_.find_trouble())
         return self
 
-    def _open_rows(self, X: Any, sample_weight: ArrayLike | None) -> Rows | None:
-        """Return samples that are visited in blocks; None where they are to be held in memory."""
-        size = check_reference_size(self.reference_size)
-        is_part = size is not None and not is_dask(X) and 0 < size < count_rows(X)
-        if not (is_dask(X) or is_large_map(X) or is_part):
-            return None
-        self._check_blocks("A fit in blocks (Dask, a large memory map, or `reference_size`)", X, sample_weight)
-        if is_dask(X):
-            _get_feature_names(read_columns(X))  # which may be of several types: an error, before any work
-            rows: Rows = import_needing("polyfold.dask", "dask").open_collection(X, self.verbose)
-        else:
-            samples = X if is_large_map(X) else check_array(X, dtype=FLOATS, estimator=self, input_name="X")
-            rows = HeldRows(check_table(samples), self.n_jobs, self.verbose)
-        if rows.shape[0] < 2:
-            raise ValueError(f"X has {rows.shape[0]} sample(s), and a minimum of 2 is required to learn a map.")
-        return rows
-
-    def _check_blocks(self, what: str, X: Any, sample_weight: ArrayLike | None = None) -> None:
-        """Say what cannot be done in blocks."""
-        if not isinstance(self.graph, str):
-            raise ValueError(f"{what} takes `graph` by its name: a given one relates all samples at once.")
-        if not isinstance(self.neighbors, str):
-            raise ValueError(
-                f'{what} finds neighbours by itself: `neighbors` must be "auto", "exact" or "approx", got '
-                f"{self.neighbors!r}."
-            )
-        if sample_weight is not None:
-            raise ValueError(f"{what} has no `sample_weight`: hold the samples in memory, or repeat rows.")
-        if issparse(X):
-            raise TypeError(f'{what} takes no sparse X. Use X.toarray(), or `reference_size`="auto" with fit.')
-
     def _keep_fit(self, fitted: Fitted) -> None:
         """Store what was learned."""
-        self.eigenvalues_ = fitted.solution.eigenvalues * fitted.unit
+        with np.errstate(over="ignore"):  # of Isomap squared lengths
+            self.eigenvalues_ = fitted.solution.eigenvalues * fitted.unit
         self.alpha_ = fitted.solution.curve.best_alpha
         self.n_neighbors_ = fitted.facts.n_neighbors
         diagnostics = describe_fit(
@@ -424,7 +403,7 @@ class PolynomialEmbedding(MapTransformer):
             neighbors=self.neighbors,
             reference_size=check_reference_size(self.reference_size),
             fit_inverse_transform=check_boolean("fit_inverse_transform", self.fit_inverse_transform),
-            n_jobs=self.n_jobs,
+            n_jobs=check_workers(self.n_jobs),
             random_state=self.random_state,
             verbose=self.verbose,
         )

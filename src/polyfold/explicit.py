@@ -14,9 +14,11 @@ from polyfold._diagnostics import warn_about
 from polyfold._explicit_diagnostics import describe_regression, measure_local_r2
 from polyfold._features import build_features, check_polynomial
 from polyfold._learner import PRECOMPUTED, find_targets, is_precomputed, make_learner, name_learner
+from polyfold._memory import explain_memory
 from polyfold._regression import follow_targets
+from polyfold._threads import use_one_blas_thread
 from polyfold._transformer import MapTransformer
-from polyfold._validation import check_alpha, check_boolean, list_automatic
+from polyfold._validation import check_alpha, check_boolean, check_workers, list_automatic
 
 
 class ExplicitEmbedding(MapTransformer):
@@ -124,6 +126,7 @@ class ExplicitEmbedding(MapTransformer):
         self.random_state = random_state
         self.verbose = verbose
 
+    @explain_memory
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the learner, and a map that follows it.
 
@@ -145,6 +148,7 @@ class ExplicitEmbedding(MapTransformer):
         degree = check_polynomial(self.degree, self.basis, self.reduce)
         alpha = check_alpha(self.alpha)
         check_boolean("fit_inverse_transform", self.fit_inverse_transform)
+        check_workers(self.n_jobs)
         training = self._check_training_samples(X, sample_weight)
         learner = make_learner(self.estimator, self.random_state)
         if y is not None and not training.kept.all():
@@ -152,20 +156,22 @@ class ExplicitEmbedding(MapTransformer):
             y = _safe_indexing(y, training.kept)
         targets = find_targets(self, learner, training.used_as_given, y, len(training.weights))
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        features = build_features(
-            training.used,
-            degree,
-            self.basis,
-            self.reduce,
-            center=True,
-            random_state=self.random_state,
-            **work,
-        )
-        regression = follow_targets(features, targets, training.weights, alpha, **work)
-        learned, round_trip_error = complete_map(
-            regression.write_map(), features.frame, *training.draw(), self.fit_inverse_transform
-        )
-        embedding = learned.transform(training.samples)
+        with use_one_blas_thread():  # the learner may have more
+            features = build_features(
+                training.used,
+                degree,
+                self.basis,
+                self.reduce,
+                center=True,
+                random_state=self.random_state,
+                **work,
+            )
+            regression = follow_targets(features, targets, training.weights, alpha, **work)
+            learned, round_trip_error = complete_map(
+                regression.write_map(), features.frame, *training.draw(), self.fit_inverse_transform
+            )
+            embedding = learned.transform(training.samples)
+            local_r2 = measure_local_r2(targets, embedding[training.kept].astype(np.float64), n_jobs=self.n_jobs)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.estimator_ = learner
@@ -177,7 +183,7 @@ class ExplicitEmbedding(MapTransformer):
             learned,
             regression,
             learner=PRECOMPUTED if learner is None else name_learner(learner),
-            local_r2=measure_local_r2(targets, embedding[training.kept].astype(np.float64), n_jobs=self.n_jobs),
+            local_r2=local_r2,
             round_trip_error=round_trip_error,
             chosen=list_automatic(self, ("alpha", "reduce")),
             names=getattr(self, "feature_names_in_", None),

@@ -23,6 +23,7 @@ from polyfold._neighbors import (
     find_exact_neighbors,
 )
 from polyfold._nystrom import learn_kernel
+from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._regression import standardise_targets
 from polyfold._transformer import FLOATS, EmbeddingTransformer, refuse_dask
 from polyfold._validation import check_choice, check_integer, check_nonnegative, is_auto
@@ -84,12 +85,18 @@ class ImplicitEmbedding(EmbeddingTransformer):
             raise ValueError(f"Row {row} of X is finite but so far from the training samples that it overflows.")
         return placed
 
+    @np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
     def _check_new_samples(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
         check_is_fitted(self)
+        refuse_disguised(X)
+        refuse_equal_names(X)
         return np.asarray(validate_data(self, X, reset=False, dtype=FLOATS))
 
+    @np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
     def _check_training_samples(self, X: ArrayLike) -> tuple[NDArray[np.floating[Any]], Frame]:
         refuse_dask(X, self)
+        refuse_disguised(X)
+        refuse_equal_names(X)
         samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
         frame, _, _ = build_frame(samples, None, center=True, random_state=None)
         if not frame.variances.any():
@@ -225,7 +232,8 @@ class KernelExtrapolation(ImplicitEmbedding):
     def _make_learner(self, n_samples: int, n_columns: int) -> Any:
         if self.estimator is not None:
             return make_learner(self.estimator, self.random_state)
-        default = LocallyLinearEmbedding(n_neighbors=min(5, n_samples - 1), n_components=min(2, n_columns))
+        n_neighbors, n_components = min(5, n_samples - 1), min(2, n_columns, n_samples - 1)
+        default = LocallyLinearEmbedding(n_neighbors=n_neighbors, n_components=n_components)
         return make_learner(default, 0 if self.random_state is None else self.random_state)
 
     def _extrapolate(

@@ -18,6 +18,7 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 
 from polyfold._blocks import row_slices
 from polyfold._neighbors import find_exact_neighbors
+from polyfold._refusal import refuse_disguised
 from polyfold._validation import check_choice, check_integer
 
 __all__ = [
@@ -361,6 +362,7 @@ def procrustes(Y: ArrayLike, Z: ArrayLike) -> float:
     return float(align_shapes(Z, Y)[2])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
 def _check_pair(
     first: ArrayLike, second: ArrayLike, *, names: tuple[str, str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -370,6 +372,7 @@ def _check_pair(
     """
     checked = []
     for values, name in zip((first, second), names, strict=True):
+        refuse_disguised(values, name)
         if np.ndim(values) == 1:
             values = np.reshape(values, (-1, 1))
         values = check_array(values, dtype=np.float64, ensure_min_samples=2, input_name=name)

@@ -22,6 +22,7 @@ from polyfold._global import build_kernel
 from polyfold._learner import embed
 from polyfold._neighborhoods import TRIAL_ALPHA
 from polyfold._neighbors import find_exact_neighbors
+from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._validation import check_integer, check_nonnegative
 from polyfold.embedding import PolynomialEmbedding
 from polyfold.explicit import ExplicitEmbedding
@@ -205,7 +206,10 @@ def suggest(
     n_components = check_integer("n_components", n_components, 1)
     time_budget = check_nonnegative("time_budget", time_budget)
     seed = check_integer("random_state", random_state, 0)
-    samples = check_array(X, dtype=np.float64, ensure_min_samples=20, input_name="X")
+    refuse_disguised(X)
+    refuse_equal_names(X)
+    with np.errstate(over="ignore", invalid="ignore"):  # of the sum by which scikit-learn looks for NaN
+        samples = check_array(X, dtype=np.float64, ensure_min_samples=20, input_name="X")
     bench = _Bench(samples, n_components, seed, n_jobs)
     candidates = _list_candidates(len(samples), samples.shape[1], n_components, seed)
     total = len(candidates) + N_BEST * len(OTHER_DEGREES)

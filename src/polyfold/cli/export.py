@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from polyfold.cli.options import Force, Model, load_model
-from polyfold.cli.terminal import MISUSED, CommandError, check_output, say, write_output
+from polyfold.cli.terminal import MISUSED, CommandError, check_output, open_output, say
 
 if TYPE_CHECKING:
     from polyfold import PolynomialMap
@@ -68,8 +69,11 @@ def export(
         contents = write_c_files(learned, target, name, dtype, force)
     else:
         contents = {target: write_text(learned, language, dialect, table, keep or (), dtype, largest)}
-    for path, content in contents.items():
-        write_output(path, content)
+    with ExitStack() as files:  # of two files, both are replaced or neither
+        for path, content in contents.items():
+            file = files.enter_context(open_output(path))
+            file.write(content)
+            file.flush()
     if target is not None:
         say(f"Wrote {' and '.join(map(str, contents))}.")
 

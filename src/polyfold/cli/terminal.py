@@ -122,7 +122,7 @@ def _explain(error: Exception) -> tuple[str, int]:
             error, FileNotFoundError
         ) else FAILED
     if isinstance(error, MemoryError):
-        return f"There is not enough memory. {text}", FAILED
+        return f"There is not enough memory. {name_options(text)}", FAILED
     if isinstance(error, (ValueError, TypeError, ImportError)):
         # A message that begins with a parameter is about what was given for it.
         return name_options(text), MISUSED if re.match(rf"`({PARAMETERS})`", text) else FAILED

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyfold._validation import MOST, check_integer
 from polyfold.polymap import PolynomialMap
 
 #: The parts of the page's script, in the order in which they need each other.
@@ -54,16 +55,19 @@ def write_html(
     max_points: int,
 ) -> str:
     """Return the page of a map."""
-    is_shape = image_shape is None or (len(image_shape) in (2, 3) and min(image_shape) > 0)
-    if not is_shape or (image_shape is not None and prod(image_shape) != learned.n_inputs):
+    max_points = check_integer("max_points", max_points, 1)
+    lengths = None if image_shape is None else [check_integer("image_shape", each, 1) for each in image_shape]
+    if lengths is not None and (len(lengths) not in (2, 3) or prod(lengths) != learned.n_inputs):
         raise ValueError(
             f"`image_shape` must be (height, width) or (height, width, 3), {learned.n_inputs} values in all, got "
-            f"{tuple(image_shape or ())}."
+            f"{tuple(lengths)}."
         )
     if len(image_shape or ()) == 3 and image_shape[2] != 3:  # type: ignore[index]
         raise ValueError(f"`image_shape` of colours must end in 3, got {tuple(image_shape or ())}.")
-    if max_points < 1:
-        raise ValueError(f"`max_points` must be at least 1, got {max_points}.")
+    if not isinstance(labels or {}, Mapping):
+        raise ValueError(f"`labels` must be a mapping from names to columns, got {type(labels).__name__}.")
+    if not isinstance(title or "", str):
+        raise ValueError(f"`title` must be a text, got {title!r}.")
     payload = {
         "map": json.loads(learned.to_json()),
         "order": rank_columns(learned, X),
@@ -81,7 +85,8 @@ def write_html(
     # Escaped so that no text from data can end the element that holds it.
     data = json.dumps(payload, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return Template((page / "page.html").read_text(encoding="utf-8")).substitute(
-        title=escape(title or "A map of polyfold"),
+        # Half of a pair of surrogates, which UTF-8 has not, becomes a reference.
+        title=escape(title or "A map of polyfold").encode("utf-8", "xmlcharrefreplace").decode(),
         version=escape(version("polyfold")),
         policy=POLICY.format(script=_digest(script), style=_digest(style)),
         style=style,
@@ -174,13 +179,22 @@ def _pack(values: Any, kind: str) -> dict[str, str]:
     return {"type": kind, "packed": b64encode(zlib.compress(content)).decode()}
 
 
+def _is_number(value: Any) -> bool:
+    """Say whether a label is a number that a double can hold."""
+    if not isinstance(value, NUMBERS) or isinstance(value, (bool, np.bool_)):
+        return False
+    return isinstance(value, (float, np.generic)) or abs(value) <= MOST
+
+
 def _pack_label(name: str, column: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
     """Return a column as numbers or, where it tells kinds apart, as texts and which of them each sample has."""
+    if np.ma.isMaskedArray(column):
+        column = column.tolist()  # None for what is masked
     values = column if isinstance(column, (list, tuple)) else np.asarray(column)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"`labels` must be of one dimension, but {name!r} has shape {values.shape}.")
     chosen = [values[row] for row in rows.tolist()]
-    if all(isinstance(value, NUMBERS) and not isinstance(value, (bool, np.bool_)) for value in chosen):
+    if all(_is_number(value) for value in chosen):
         numbers = np.array(chosen, dtype=np.float64)
         is_exact = not np.any(np.abs(numbers) > MOST_EXACT) or isinstance(chosen[0], (float, np.floating))
         kinds = np.unique(numbers)

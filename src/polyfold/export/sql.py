@@ -8,6 +8,7 @@ database that parses ``a + b + c + …`` goes one level deeper for each.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -110,9 +111,12 @@ def _check_names(parameter: str, names: Any) -> list[str]:
 
 
 def _check_name(parameter: str, name: Any) -> str:
-    """Names are quoted whatever is in them; no database has an empty one, or one with a NUL."""
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise ValueError(f"`{parameter}` must hold names of at least one character, without NUL; got {name!r}.")
+    """Names are quoted whatever is in them; no database has an empty one, or one with NUL or half a character."""
+    if not isinstance(name, str) or not name or re.search("[\0\ud800-\udfff]", name):
+        raise ValueError(
+            f"`{parameter}` must hold names of at least one character, without NUL or lone surrogates; "
+            f"got {name!r}."
+        )
     return name
 
 

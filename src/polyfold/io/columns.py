@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 
 from polyfold.io.table import DataError, Table, list_names
+
+#: Names that one that is not there is compared with.
+COMPARED_NAMES = 10_000
 
 
 def choose_columns(
@@ -52,7 +56,8 @@ def match_columns(
     """
     check_kept(table, keep)
     if wanted is not None and table.names is not None:
-        missing = [name for name in wanted if name not in table.names]
+        there = set(table.names)
+        missing = [name for name in wanted if name not in there]
         if missing:
             raise DataError(
                 f"{table.source} lacks {list_names(missing)}, which the map needs. It has "
@@ -73,9 +78,11 @@ def match_columns(
 def _locate(table: Table, wanted: Sequence[str]) -> list[int]:
     """Return the positions of columns, each of which the table must have once."""
     assert table.names is not None
-    if twice := [name for name in wanted if table.names.count(name) > 1]:
+    counts = Counter(table.names)
+    if twice := [name for name in wanted if counts[name] > 1]:
         raise DataError(f"{table.source} has more than one column named {list_names(twice)}. Rename them.")
-    return [table.names.index(name) for name in wanted]
+    places = {name: position for position, name in enumerate(table.names)}
+    return [places[name] for name in wanted]
 
 
 def check_kept(table: Table, keep: Sequence[str]) -> None:
@@ -87,7 +94,7 @@ def check_kept(table: Table, keep: Sequence[str]) -> None:
 def _check_name(table: Table, name: str, names: Sequence[str]) -> None:
     if name in names:
         return
-    near = get_close_matches(name, names, 1)
+    near = get_close_matches(name, names[:COMPARED_NAMES], 1)
     hint = f" Is it {near[0]!r}?" if near else ""
     found = f"It has {list_names(names)}." if names else "Its columns have no names."
     raise DataError(f"{table.source} has no column {name!r}.{hint} {found}")

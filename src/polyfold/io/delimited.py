@@ -27,11 +27,11 @@ MISSING = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null"
 #: Characters of one cell at most: a quote that is never closed is told of before it swallows the file.
 LONGEST_CELL = 1_000_000
 
-#: Likewise of a line.
-LONGEST_LINE = 20_000_000
+#: Likewise of a row, which may go on over many lines within quotes, and its cells.
+LONGEST_LINE, WIDEST_LINE = 20_000_000, 1_000_000
 
-#: Characters of a batch at most, about, of which so many rows are read at a time.
-BATCH_CHARACTERS, STEP_ROWS = 16_000_000, 64
+#: Characters of a batch at most, about.
+BATCH_CHARACTERS = 16_000_000
 
 #: How some write numbers, and what they are told.
 DECIMAL_COMMA, POINT = re.compile(r"[+-]?\d[\d.]*,\d+"), " Numbers are written with a point."
@@ -41,23 +41,34 @@ SHOWN_CELL = 40
 
 
 class Lines:
-    """The lines of a text, its characters counted; a line that does not come to an end is an error."""
+    """The lines of a text, its characters counted; a row that does not come to an end is an error."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self.n_characters = 0
+    def __init__(self, stream: TextIO, delimiter: str) -> None:
+        self._stream, self._delimiter = stream, delimiter
+        self.n_characters = self._row_start = self._n_cells = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        line = self._stream.readline(LONGEST_LINE)
+        left = LONGEST_LINE - (self.n_characters - self._row_start)
+        line = self._stream.readline(left)
         if not line:
             raise StopIteration
-        if len(line) == LONGEST_LINE:
+        if len(line) == left:
             raise csv.Error(f"a line is longer than {LONGEST_LINE:,} characters")
         self.n_characters += len(line)
+        self._n_cells += line.count(self._delimiter)
+        if self._n_cells >= WIDEST_LINE:
+            raise csv.Error(f"a line has more than {WIDEST_LINE:,} cells, which .npy and .parquet are for")
         return line
+
+    def split(self) -> Iterator[list[str]]:
+        """Return the cells of each row; empty lines, and lines of spaces, are no rows."""
+        for row in csv.reader(self, delimiter=self._delimiter, strict=True):
+            self._row_start, self._n_cells = self.n_characters, 0
+            if len(row) > 1 or (row and row[0].strip()):
+                yield row
 
 
 class DelimitedTable(Table):
@@ -79,10 +90,8 @@ class DelimitedTable(Table):
         self._size = path.stat().st_size if path is not None and path.is_file() else None
         self._raw: Any = sys.stdin.buffer if path is None else path.open("rb")
         csv.field_size_limit(LONGEST_CELL)
-        self._lines = Lines(self._unpack())
-        reader: Iterator[list[str]] = csv.reader(self._lines, delimiter=delimiter, strict=True)
-        # Empty lines, and lines of spaces, are no rows.
-        self._rows: Iterator[list[str]] = filter(lambda row: len(row) > 1 or (row and row[0].strip()), reader)
+        self._lines = Lines(self._unpack(), delimiter)
+        self._rows: Iterator[list[str]] = self._lines.split()
         try:
             self._read_header(has_header)
         except BaseException:
@@ -121,7 +130,7 @@ class DelimitedTable(Table):
                 "with iconv -f LATIN1 -t UTF-8; if it is of another kind, give it the ending of that."
             ) from error
         except csv.Error as error:
-            raise DataError(f"{self.source} is not a table of text: {error}.") from error
+            raise DataError(f"{self.source} is not a table of text: {make_printable(str(error))}.") from error
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(f"{self.source} is compressed, and cut short or damaged: {error}") from error
         except OSError as error:
@@ -150,18 +159,15 @@ class DelimitedTable(Table):
             start += len(cells)
 
     def _take_cells(self) -> list[list[str]]:
-        """Return the cells of the next rows: not too many, nor too long."""
-        most_rows, most_characters = (
-            self.count_batch_rows(self.n_columns),
-            self._lines.n_characters + BATCH_CHARACTERS,
-        )
+        """Return the cells of the next rows: not too many, nor too long, and none after one that is odd."""
+        lines, n_columns = self._lines, self.n_columns
+        most_characters = lines.n_characters + BATCH_CHARACTERS
         cells: list[list[str]] = []
         with self._explain():
-            while len(cells) < most_rows and self._lines.n_characters < most_characters:
-                some = list(islice(self._rows, min(STEP_ROWS, most_rows - len(cells))))
-                if not some:
+            for row in islice(self._rows, self.count_batch_rows(n_columns)):
+                cells.append(row)
+                if len(row) != n_columns or lines.n_characters >= most_characters:
                     break
-                cells += some
         return cells
 
     def _make_batch(

@@ -16,6 +16,12 @@ from polyfold.io.table import Batch, DataError, Table
 
 ENDINGS = (".png", ".jpg", ".jpeg")
 
+#: What files so named may be in truth: nothing that Pillow would start another program for.
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP")
+
+#: Characters of what Pillow says that a message shows.
+SHOWN_REASON = 200
+
 #: Of files that a folder of data may hold instead.
 OTHERS = (".parquet", ".pq", ".npy", ".csv", ".tsv")
 
@@ -63,16 +69,21 @@ class ImageTable(Table):
         return [(each if name == "file" else each.parent).as_posix() for each in within]
 
     def _open(self, path: Path) -> Any:
+        name = _name(path)
+        if not path.is_file():  # a pipe would be waited for, and a device never ends
+            raise DataError(f"{name} is not a readable image: it is no file.")
         try:
             with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what is odd in a file and does not matter
                 warnings.simplefilter("error", Image.DecompressionBombWarning)
-                image: Any = Image.open(path)
-                image.load()
-                return ImageOps.exif_transpose(image)
+                with Image.open(path, formats=FORMATS) as image:
+                    image.load()
+                    return ImageOps.exif_transpose(image)
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-            raise DataError(f"{path.name} is too large: {error}") from error
-        except (OSError, ValueError, SyntaxError) as error:
-            raise DataError(f"{path.name} is not a readable image: {error}") from error
+            raise DataError(f"{name} is too large: {error}") from error
+        except Exception as error:  # Pillow's decoders raise almost anything on a damaged file
+            reason = make_printable(str(error)[:SHOWN_REASON])
+            raise DataError(f"{name} is not a readable image: {reason}") from error
 
     @staticmethod
     def _is_grey(image: Any) -> bool:
@@ -82,8 +93,8 @@ class ImageTable(Table):
         image = self._open(path)
         if self._grey and not self._is_certain and not self._is_grey(image):
             raise DataError(
-                f"{path.name} has colours, and {self._paths[0].name} has none: pass --grey, which drops them, or "
-                "--colour."
+                f"{_name(path)} has colours, and {_name(self._paths[0])} has none: pass --grey, which drops them, "
+                "or --colour."
             )
         image = _flatten(image)
         image = image.convert("L" if self._grey else "RGB")
@@ -96,14 +107,18 @@ class ImageTable(Table):
         if pixels.shape != self.image_shape:
             (h, w), (height, width) = pixels.shape[:2], self.image_shape[:2]  # type: ignore[index]
             raise DataError(
-                f"{path.name} has {h} × {w} pixels, and {self._paths[0].name} {height} × {width}. Bring all to "
-                f"one size with --size {height}x{width}."
+                f"{_name(path)} has {h} × {w} pixels, and {_name(self._paths[0])} {height} × {width}. Bring all "
+                f"to one size with --size {height}x{width}."
             )
         return pixels
 
     def read_share(self) -> float | None:
         """Return how many of the images have been read."""
         return self._done / len(self._paths)
+
+
+def _name(path: Path) -> str:
+    return make_printable(path.name)
 
 
 def _flatten(image: Any) -> Any:

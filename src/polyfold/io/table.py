@@ -17,8 +17,8 @@ from polyfold._table import make_printable
 #: Cells of a batch, about: 4 MB of numbers, and ten times that where they come as text.
 BATCH_CELLS = 500_000
 
-#: Names that a message lists at most.
-SHOWN_NAMES = 8
+#: Names that a message lists at most, and how many characters of each.
+SHOWN_NAMES, SHOWN_CHARACTERS = 8, 80
 
 
 class DataError(ValueError):
@@ -127,13 +127,18 @@ class Table(ABC):
 
     def name_column(self, position: int) -> str:
         """Return what to call a column in a message."""
-        return str(position) if self.names is None else repr(make_printable(self.names[position]))
+        return str(position) if self.names is None else repr(show_name(self.names[position]))
+
+
+def show_name(name: str) -> str:
+    """Return a name for a message: not too long, and without what moves a terminal's cursor."""
+    return make_printable(name if len(name) <= SHOWN_CHARACTERS else f"{name[:SHOWN_CHARACTERS]}…")
 
 
 def list_names(names: Iterable[str]) -> str:
-    """List names in a message: not too many, and without what moves a terminal's cursor."""
+    """List names in a message, not too many."""
     shown = list(names)
-    listed = ", ".join(make_printable(name) for name in shown[:SHOWN_NAMES])
+    listed = ", ".join(show_name(name) for name in shown[:SHOWN_NAMES])
     rest = len(shown) - SHOWN_NAMES
     return f"{listed} and {rest:,} more" if rest > 0 else listed
 

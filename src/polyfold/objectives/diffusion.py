@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold.objectives.edges import write_edges
-from polyfold.objectives.laplacian import choose_bandwidth, square_lengths
+from polyfold.objectives.laplacian import choose_bandwidth, square_lengths, weigh_edges
 from polyfold.objectives.patch import Equations, Patch
 
 
@@ -22,7 +22,7 @@ def prepare(
     """Choose the bandwidth and sum up the kernel around each sample; all of them must be centres."""
     squares = square_lengths(X, neighbors, centers)
     bandwidth = choose_bandwidth(squares)
-    kernel = np.exp(-squares / bandwidth)
+    kernel = weigh_edges(squares, bandwidth)
     incoming = np.bincount(neighbors.ravel(), kernel.ravel(), len(X))
     density = 1 + incoming / 2
     density[centers] += kernel.sum(axis=1) / 2
@@ -43,7 +43,7 @@ def extend(statistics: dict[str, Any], patch: Patch, known: NDArray[np.intp]) ->
         Which of the prepared samples each of the patch is, -1 where it is none.
     """
     offsets = patch.offsets
-    kernel = np.exp(-np.einsum("ijk,ijk->ij", offsets, offsets) / statistics["bandwidth"])
+    kernel = weigh_edges(np.einsum("ijk,ijk->ij", offsets, offsets), statistics["bandwidth"])
     density = np.empty(len(patch.X))
     density[patch.centers] = 1 + kernel.sum(axis=1)
     density[known >= 0] = statistics["density"][known[known >= 0]]
@@ -55,7 +55,7 @@ def build_equations(patch: Patch, bandwidth: float, density: NDArray[np.float64]
     offsets = patch.offsets
     squares = np.einsum("ijk,ijk->ij", offsets, offsets)
     columns = np.column_stack([patch.centers, patch.neighbors])
-    kernel = np.column_stack([np.ones(len(columns)), np.exp(-squares / bandwidth)])
+    kernel = np.column_stack([np.ones(len(columns)), weigh_edges(squares, bandwidth)])
     densities = density[patch.centers, np.newaxis] * density[columns]
     affinities = kernel / densities * patch.weights[:, np.newaxis]
     starts = np.repeat(patch.centers, columns.shape[1])

@@ -24,6 +24,9 @@ from polyfold.objectives.laplacian import square_lengths
 #: Eigenvalues of the landmarks' kernel below this share of the largest are curvature or rounding.
 LEAST_EIGENVALUE = 1e-6
 
+#: Products of samples after which Ctrl-C is heard, where pieces of a graph are joined: less than a second's.
+BRIDGE_WORK = 4 * 10**9
+
 #: Samples from which geodesics are measured, where those from all would be too many.
 N_LANDMARKS = 500
 
@@ -38,7 +41,8 @@ def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp], *,
     lengths = np.sqrt(square_lengths(X, neighbors)).ravel()
     starts, ends = np.repeat(np.arange(n_samples), k), neighbors.ravel()
     if mutual:
-        kept = np.isin(starts * n_samples + ends, ends * n_samples + starts)
+        edges, turned = starts * n_samples + ends, np.sort(ends * n_samples + starts)
+        kept = turned[np.minimum(np.searchsorted(turned, edges), len(turned) - 1)] == edges
         starts, ends, lengths = starts[kept], ends[kept], lengths[kept]
     while True:
         shape = (n_samples, n_samples)
@@ -55,7 +59,10 @@ def build_distance_graph(X: NDArray[np.float64], neighbors: NDArray[np.intp], *,
 def _find_bridge(X: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[int, int]:
     """Return the nearest pair of a sample inside and one outside."""
     members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
-    nearest, distances = pairwise_distances_argmin_min(X[members], X[others])
+    outside = X[others]
+    nearest, distances = np.empty(len(members), dtype=np.intp), np.empty(len(members))
+    for rows in row_slices(len(members), row_bytes=outside.size, block_bytes=BRIDGE_WORK):
+        nearest[rows], distances[rows] = pairwise_distances_argmin_min(X[members[rows]], outside)
     best = int(np.argmin(distances))
     return int(members[best]), int(others[nearest[best]])
 
@@ -68,8 +75,8 @@ def measure_geodesics(
     def search(rows: slice) -> NDArray[np.float64]:
         return np.asarray(dijkstra(graph, directed=False, indices=sources[rows]))
 
-    # A block of few sources at a time, for progress, for Ctrl-C and for threads.
-    blocks = row_slices(len(sources), row_bytes=2**20)
+    # A block of few sources at a time, for progress, for Ctrl-C and for threads: fewer where paths are longer.
+    blocks = row_slices(len(sources), row_bytes=max(2**20, 2**8 * graph.shape[0]))
     work: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "description": "geodesics"}
     return np.asarray(np.square(np.concatenate(list(map_blocks(search, blocks, **work)))))
 

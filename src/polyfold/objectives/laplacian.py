@@ -40,11 +40,17 @@ def prepare(
     return {"bandwidth": choose_bandwidth(square_lengths(X, neighbors, centers))}
 
 
+def weigh_edges(squares: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
+    """Return the heat kernel of edges of given squared lengths; 0 where these are infinitely many bandwidths."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(-squares / bandwidth))
+
+
 def build_heat_equations(patch: Patch, bandwidth: float) -> Equations:
     """Return one equation per edge, weighted by a heat kernel."""
     offsets = patch.offsets
     squares = np.einsum("ijk,ijk->ij", offsets, offsets)
-    return write_neighbor_edges(patch, np.exp(-squares / bandwidth))
+    return write_neighbor_edges(patch, weigh_edges(squares, bandwidth))
 
 
 def build_binary_equations(patch: Patch) -> Equations:

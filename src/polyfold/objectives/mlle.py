@@ -18,6 +18,9 @@ from polyfold.objectives.lle import solve_weights
 from polyfold.objectives.neighborhood_axes import decompose_offsets
 from polyfold.objectives.patch import Equations, LocalRows, Patch
 
+#: A share this near to the median, relative to it, is the median: of the one that it is, rounding must not decide.
+TIE = 1e-9
+
 #: A reflection by less than this is none.
 NO_REFLECTION = 1e-12
 
@@ -57,13 +60,13 @@ def _measure_off_tangent(
 
 
 def build_equations(patch: Patch, off_tangent: float) -> Equations:
-    """Return s_i equations per centre: as many as leave a share of at most `off_tangent` to them."""
+    """Return s_i equations per centre: as many as leave a share below `off_tangent` to them."""
     k = patch.neighbors.shape[1]
     U, squares = decompose_offsets(patch.offsets)
     regularised = solve_weights(patch.X[patch.centers], patch.X, patch.neighbors)
     kept = np.cumsum(squares, axis=1)
     shares = kept[:, -1:] / np.where(kept > 0, kept, 1.0)[:, :-1] - 1
-    numbers = np.maximum(k - squares.shape[1] + (shares < off_tangent).sum(axis=1), 1)
+    numbers = np.maximum(k - squares.shape[1] + (shares < (1 - TIE) * off_tangent).sum(axis=1), 1)
     columns, entries = [], []
     for number in np.unique(numbers):
         rows = np.flatnonzero(numbers == number)

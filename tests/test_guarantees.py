@@ -1,0 +1,81 @@
+"""docs/guarantees.md names tests and commands that are there, and lists what the tests say of themselves."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tools"))
+
+import guarantees  # noqa: E402
+import mutants  # noqa: E402
+
+PAGE = guarantees.PAGE.read_text(encoding="utf-8")
+
+
+def list_functions(path):
+    return {node.name for node in ast.parse(path.read_text(encoding="utf-8")).body if hasattr(node, "name")}
+
+
+def test_every_test_that_is_named_is_there():
+    named = re.findall(r"`(tests/\w+\.py)(?:::(\w+))?`", PAGE)
+    assert len(named) > 30
+    for path, name in named:
+        assert (ROOT / path).exists(), path
+        assert not name or name in list_functions(ROOT / path), f"{path}::{name}"
+
+
+def test_every_command_that_is_named_is_there():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    named = set(re.findall(r"`make ([a-z-]+)`", PAGE))
+    assert {"guarantees", "oldest", "package", "audit"} <= named
+    assert named <= targets
+
+
+def test_lists_are_what_the_tests_say():
+    assert guarantees.write_lists(PAGE) == PAGE, "run: python tools/guarantees.py --lists"
+
+
+def test_a_page_without_marks_is_told():
+    with pytest.raises(SystemExit, match="must have the marks of 'figures' once"):
+        guarantees.replace_between_marks("no marks", "figures", "1")
+    page = "a\n<!-- figures -->\nold\n<!-- end of figures -->\nb"
+    assert guarantees.replace_between_marks(page, "figures", r"\1") == page.replace("old", r"\1")
+
+
+def test_a_trial_that_is_missing_or_failed_gives_no_figure(tmp_path, monkeypatch):
+    monkeypatch.setattr(guarantees, "MEASURED", tmp_path)
+    assert guarantees.write_figures().count("not measured for this version yet") == 5
+    (tmp_path / "trials.xml").write_text(write_run(one="<failure/>", two=""))
+    with pytest.raises(SystemExit, match="make trials did not pass: one"):
+        guarantees.write_figures()
+
+
+def write_run(**cases):
+    tests = "".join(f'<testcase classname="t" name="{name}">{inside}</testcase>' for name, inside in cases.items())
+    return f"<testsuites><testsuite>{tests}</testsuite></testsuites>"
+
+
+def test_a_test_that_is_tried_again_counts_as_it_ended_then(tmp_path, monkeypatch):
+    monkeypatch.setattr(guarantees, "MEASURED", tmp_path)
+    counted = '<properties><property name="examples" value="{}"/></properties>'
+    (tmp_path / "deep.xml").write_text(
+        write_run(one=f"{counted.format(3)}<failure/>", two=counted.format(7), other="<skipped/>")
+    )
+    with pytest.raises(SystemExit, match="make test-deep did not pass: one"):
+        guarantees.read_trials("deep.xml")
+    (tmp_path / "deep-again.xml").write_text(write_run(one=counted.format(9)))
+    assert guarantees.read_trials("deep.xml") == (2, 1, {"examples": [9, 7]})
+    (tmp_path / "deep-once-more.xml").write_text(write_run(two=f"{counted.format(1)}<error/>"))
+    with pytest.raises(SystemExit, match="make test-deep did not pass: two"):
+        guarantees.read_trials("deep.xml")
+
+
+def test_a_mutant_is_explained_by_the_first_rule_that_fits():
+    rules = [{"function": "^a: f$", "line": "x", "why": "one"}, {"function": "^a: ", "why": "other"}]
+    assert mutants.explain("a: f", "x = 1", rules) == "one"
+    assert mutants.explain("a: f", "y = 1", rules) == "other"
+    assert mutants.explain("b: f", "x = 1", rules) == ""
