@@ -2,7 +2,9 @@
 
 import ast
 import re
+import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -48,10 +50,29 @@ def test_a_page_without_marks_is_told():
 
 def test_a_trial_that_is_missing_or_failed_gives_no_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(guarantees, "MEASURED", tmp_path)
-    assert guarantees.write_figures().count("not measured for this version yet") == 5
+    assert guarantees.write_figures("").count(guarantees.NOT_MEASURED) == 5
     (tmp_path / "trials.xml").write_text(write_run(one="<failure/>", two=""))
     with pytest.raises(SystemExit, match="make trials did not pass: one"):
-        guarantees.write_figures()
+        guarantees.write_figures("")
+
+
+def test_figures_that_are_not_measured_anew_stay_with_their_day(tmp_path, monkeypatch):
+    monkeypatch.setattr(guarantees, "MEASURED", tmp_path)
+    monkeypatch.setattr(guarantees, "tell_when", lambda path: "today, abc")
+    (tmp_path / "mutants.json").write_text('{"killed": 9, "mutants": 10}')
+    first = guarantees.write_figures("")
+    row = "| mutants killed | 9 of 10 (90.0%); [the others](mutants.md) | `make mutants` | today, abc |"
+    assert row in first.splitlines()
+    (tmp_path / "mutants.json").unlink()
+    assert guarantees.write_figures(first) == first
+
+
+def test_figures_tell_the_commit_before_them(tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("no history here")
+    (tmp_path / "new.json").touch()
+    commit = subprocess.run(["git", "log", "-1", "--format=%h"], cwd=ROOT, capture_output=True, text=True).stdout
+    assert guarantees.tell_when(tmp_path / "new.json") == f"{date.today()}, {commit.strip()}"
 
 
 def write_run(**cases):

@@ -2,7 +2,8 @@
 
 Run by `make guarantees`, after `make trials`, `make test-deep`, `make coverage`, `make mutants` and `make audit`,
 each of which leaves a file in guarantees_output. What stands between the marks of the page is written anew, and
-nothing else. With ``--lists`` only the lists are, which need no measurement.
+nothing else; figures of a command that was not run again stay as they are, with their day and commit. With
+``--lists`` only the lists are written, which need no measurement.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import ast
 import json
 import platform
 import re
+import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import date
 from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
@@ -38,6 +41,9 @@ COMMANDS = {
     "mutants.json": "mutants",
     "audit.json": "audit",
 }
+
+#: What stands where there never was a figure.
+NOT_MEASURED = "not measured yet"
 
 #: Libraries on whose versions bits depend.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "faiss-cpu")
@@ -82,27 +88,39 @@ def read_trials(name: str) -> tuple[int, int, dict[str, list[float]]]:
     return len(cases) - n_skipped, n_skipped, figures
 
 
-def write_figures() -> str:
+def write_figures(page: str) -> str:
     """Return the table of figures, and the machine that they are of."""
     parts = (list_trials, list_properties, list_coverage, list_mutants, list_audit)
-    rows: list[tuple[str, str, str]] = []
+    rows: list[str] = []
     for (name, command), list_rows in zip(COMMANDS.items(), parts, strict=True):
-        measured = (MEASURED / name).exists()
-        rows += list_rows() if measured else [(f"`make {command}`", "not measured for this version yet", command)]
-    table = "\n".join(f"| {what} | {figure} | `make {command}` |" for what, figure, command in rows)
+        if (MEASURED / name).exists():
+            when = tell_when(MEASURED / name)
+            rows += [f"| {what} | {figure} | `make {command}` | {when} |" for what, figure in list_rows()]
+        else:
+            kept = re.findall(rf"^\| .+ \| `make {command}` \| .+ \|$", page, flags=re.MULTILINE)
+            rows += kept or [f"| `make {command}` | {NOT_MEASURED} | `make {command}` | never |"]
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     return (
         f"Python {platform.python_version()} on {platform.machine()}; {versions}.\n\n"
-        f"| what was tried | what came out | command |\n|---|---|---|\n{table}"
+        "| what was tried | what came out | command | when, after which commit |\n|---|---|---|---|\n"
+        + "\n".join(rows)
     )
 
 
-def list_trials() -> Iterator[tuple[str, str, str]]:
-    """Go through what `make trials` found: what was tried, what came out, and the command."""
+def tell_when(path: Path) -> str:
+    """Return the day on which a file was written, and the last commit before it."""
+    written = path.stat().st_mtime
+    command = ["git", "log", "-1", "--format=%h", f"--before={int(written)}"]
+    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return f"{date.fromtimestamp(written)}, {commit}"
+
+
+def list_trials() -> Iterator[tuple[str, str]]:
+    """Go through what `make trials` found: what was tried, and what came out."""
     n_passed, n_skipped, found = read_trials("trials.xml")
     totals = {name: f"{int(sum(values)):,}" for name, values in found.items()}
     n_kills = int(sum(sum(found[f"kills_{key}"]) for key in ("old", "new", "other")))
-    for what, figure in {
+    yield from {
         "kill -9 while a file is written": f"{n_kills} times, {totals['kills_unfinished']} of them before the "
         f"end; found afterwards: old file {totals['kills_old']}, new file {totals['kills_new']}, other "
         f"{totals['kills_other']}",
@@ -119,43 +137,38 @@ def list_trials() -> Iterator[tuple[str, str, str]]:
         "damaged and hostile tables and images": f"{totals['damaged_tables']}, an error that names the file, "
         "or the samples, and nothing else",
         "all trials": f"{n_passed} passed, {n_skipped} skipped",
-    }.items():
-        yield what, figure, "trials"
+    }.items()
 
 
-def list_properties() -> Iterator[tuple[str, str, str]]:
+def list_properties() -> Iterator[tuple[str, str]]:
     """Go through what `make test-deep` found."""
     n_passed, _, found = read_trials("deep.xml")
     assert len(found["examples"]) == n_passed, "every property counts its examples"
-    yield (
-        "properties",
-        f"{n_passed} passed, each on {int(min(found['examples'])):,} examples at least",
-        "test-deep",
-    )
+    yield "properties", f"{n_passed} passed, each on {int(min(found['examples'])):,} examples at least"
 
 
-def list_coverage() -> Iterator[tuple[str, str, str]]:
+def list_coverage() -> Iterator[tuple[str, str]]:
     """Go through what `make coverage` found."""
     totals = json.loads((MEASURED / "coverage.json").read_text(encoding="utf-8"))["totals"]
     lines = 100 * totals["covered_lines"] / totals["num_statements"]
     branches = 100 * totals["covered_branches"] / totals["num_branches"]
-    yield "coverage", f"{lines:.1f} % of lines, {branches:.1f} % of branches", "coverage"
+    yield "coverage", f"{lines:.1f} % of lines, {branches:.1f} % of branches"
 
 
-def list_mutants() -> Iterator[tuple[str, str, str]]:
+def list_mutants() -> Iterator[tuple[str, str]]:
     """Go through what `make mutants` found."""
     found = json.loads((MEASURED / "mutants.json").read_text(encoding="utf-8"))
     share = found["killed"] / found["mutants"]
     figure = f"{found['killed']:,} of {found['mutants']:,} ({share:.1%}); [the others](mutants.md)"
-    yield "mutants killed", figure, "mutants"
+    yield "mutants killed", figure
 
 
-def list_audit() -> Iterator[tuple[str, str, str]]:
+def list_audit() -> Iterator[tuple[str, str]]:
     """Go through what `make audit` found."""
     found = json.loads((MEASURED / "audit.json").read_text(encoding="utf-8"))
     figure = f"{found['looked_up']} packages, {found['unexplained']} findings, {found['explained']} explained"
     missing = ", ".join(found["missing"])
-    yield "known vulnerabilities", figure + (f"; could not be asked about: {missing}" if missing else ""), "audit"
+    yield "known vulnerabilities", figure + (f"; could not be asked about: {missing}" if missing else "")
 
 
 def replace_between_marks(page: str, name: str, text: str) -> str:
@@ -179,7 +192,7 @@ def main() -> int:
     parser.add_argument("--lists", action="store_true", help="only the lists")
     page = write_lists(PAGE.read_text(encoding="utf-8"))
     if not parser.parse_args().lists:
-        page = replace_between_marks(page, "figures", write_figures())
+        page = replace_between_marks(page, "figures", write_figures(page))
     PAGE.write_text(page, encoding="utf-8")
     print(f"{PAGE.relative_to(ROOT)} written")
     return 0
