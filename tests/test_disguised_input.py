@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.lib import recfunctions
+from sklearn.base import clone
 
 import polyfold
 from maps import random_map
@@ -219,9 +220,27 @@ def test_ridges_that_are_none(alpha):
 
 @pytest.mark.parametrize("n_jobs", ["a", 0, 1.5, True])
 def test_workers_that_are_none(n_jobs):
-    for estimator in (NPPE(n_jobs=n_jobs), ExplicitEmbedding("precomputed", n_jobs=n_jobs)):
+    learners = [NPPE(n_jobs=n_jobs), ExplicitEmbedding("precomputed", n_jobs=n_jobs), NystromExtension(n_jobs=n_jobs)]
+    for estimator in learners:
         with pytest.raises(ValueError, match="`n_jobs` must be None or an integer other than 0"):
             estimator.fit(X, Z)
+    with pytest.raises(ValueError, match="`n_jobs` must be None or an integer other than 0"):
+        polyfold.suggest(X, n_jobs=n_jobs)
+
+
+LEARNERS = [NPPE(), ExplicitEmbedding("precomputed"), KernelExtrapolation("precomputed"), NystromExtension()]
+
+
+@pytest.mark.parametrize("estimator", LEARNERS, ids=lambda estimator: type(estimator).__name__)
+def test_seeds_and_progress_that_are_none(estimator):
+    for seed in ("a", -1, 2**32, 1.5, True, np.random.default_rng(0), [0]):
+        with pytest.raises(ValueError, match="`random_state` must be None, an integer from 0 to 4294967295, or"):
+            clone(estimator).set_params(random_state=seed).fit(X, Z)
+    for verbose in ("a", -1, 1.5, None):
+        with pytest.raises(ValueError, match="`verbose` must be an integer >= 0, got"):
+            clone(estimator).set_params(verbose=verbose).fit(X, Z)
+    for seed in (np.uint32(2**32 - 1), np.random.RandomState(0)):
+        clone(estimator).set_params(random_state=seed, verbose=False).fit(X, Z)
 
 
 @pytest.mark.parametrize("text", [None, 123, ["a"], memoryview(b"{}")])

@@ -248,12 +248,12 @@ def test_weighted_kernel_is_the_dense_one(center):
 
 
 @pytest.mark.parametrize("mutual", [False, True])
-@pytest.mark.parametrize("seed", [None, 5])
-def test_landmarks_are_measured_along_the_graph(mutual, seed, monkeypatch):
+@pytest.mark.parametrize("make_seed", [lambda: None, lambda: 5, lambda: np.random.RandomState(5)])
+def test_landmarks_are_measured_along_the_graph(mutual, make_seed, monkeypatch):
     monkeypatch.setattr("polyfold.objectives.isomap.N_LANDMARKS", 40)
     neighbors = graph_oracles.nearest(ROLL, K)
-    found = measure_landmarks(ROLL, neighbors, mutual=mutual, random_state=seed, n_jobs=None, verbose=0)
-    chosen = draw_landmarks(len(ROLL), seed)
+    found = measure_landmarks(ROLL, neighbors, mutual=mutual, random_state=make_seed(), n_jobs=None, verbose=0)
+    chosen = draw_landmarks(len(ROLL), make_seed())
     assert len(set(chosen.tolist())) == 40
     graph = build_distance_graph(ROLL, neighbors, mutual=mutual)
     lengths = scipy.sparse.csgraph.shortest_path(graph, directed=False)

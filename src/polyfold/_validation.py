@@ -14,6 +14,9 @@ MOST = float(np.finfo(np.float64).max)
 #: With a ridge of this size, in units of the mean eigenvalue, nothing is left of the objective.
 MOST_ALPHA = 1e100
 
+#: The largest seed of NumPy's RandomState, which scikit-learn draws with.
+MOST_SEED = 2**32 - 1
+
 
 def check_integer(name: str, value: Any, minimum: int) -> int:
     """Return `value` as an int, or say why it is not an integer of at least `minimum`."""
@@ -62,6 +65,23 @@ def check_workers(n_jobs: Any) -> int | None:
     if n_jobs is not None and (not is_integer or n_jobs == 0):
         raise ValueError(f"`n_jobs` must be None or an integer other than 0, got {n_jobs!r}.")
     return None if n_jobs is None else int(n_jobs)
+
+
+def check_verbose(verbose: Any) -> int:
+    """Return `verbose` as an int; True and False are 1 and 0, as in scikit-learn."""
+    return int(verbose) if is_bool(verbose) else check_integer("verbose", verbose, 0)
+
+
+def check_seed(random_state: Any) -> Any:
+    """Return `random_state`, or say what it must be."""
+    is_integer = isinstance(random_state, Integral) and not is_bool(random_state)
+    is_seed = is_integer and 0 <= random_state <= MOST_SEED
+    if random_state is not None and not is_seed and not isinstance(random_state, np.random.RandomState):
+        raise ValueError(
+            f"`random_state` must be None, an integer from 0 to {MOST_SEED}, or a numpy.random.RandomState, got "
+            f"{random_state!r}."
+        )
+    return random_state
 
 
 def check_alpha(alpha: Any) -> float | None:

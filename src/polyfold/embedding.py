@@ -49,6 +49,8 @@ from polyfold._validation import (
     check_boolean,
     check_choice,
     check_integer,
+    check_seed,
+    check_verbose,
     check_workers,
     list_automatic,
 )
@@ -404,8 +406,8 @@ class PolynomialEmbedding(MapTransformer):
             reference_size=check_reference_size(self.reference_size),
             fit_inverse_transform=check_boolean("fit_inverse_transform", self.fit_inverse_transform),
             n_jobs=check_workers(self.n_jobs),
-            random_state=self.random_state,
-            verbose=self.verbose,
+            random_state=check_seed(self.random_state),
+            verbose=check_verbose(self.verbose),
         )
 
     def _find_relations(self, training: TrainingSamples, features: Features) -> Relations:

@@ -18,7 +18,14 @@ from polyfold._memory import explain_memory
 from polyfold._regression import follow_targets
 from polyfold._threads import use_one_blas_thread
 from polyfold._transformer import MapTransformer
-from polyfold._validation import check_alpha, check_boolean, check_workers, list_automatic
+from polyfold._validation import (
+    check_alpha,
+    check_boolean,
+    check_seed,
+    check_verbose,
+    check_workers,
+    list_automatic,
+)
 
 
 class ExplicitEmbedding(MapTransformer):
@@ -149,6 +156,8 @@ class ExplicitEmbedding(MapTransformer):
         alpha = check_alpha(self.alpha)
         check_boolean("fit_inverse_transform", self.fit_inverse_transform)
         check_workers(self.n_jobs)
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
         training = self._check_training_samples(X, sample_weight)
         learner = make_learner(self.estimator, self.random_state)
         if y is not None and not training.kept.all():

@@ -26,7 +26,15 @@ from polyfold._nystrom import learn_kernel
 from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._regression import standardise_targets
 from polyfold._transformer import FLOATS, EmbeddingTransformer, refuse_dask
-from polyfold._validation import check_choice, check_integer, check_nonnegative, is_auto
+from polyfold._validation import (
+    check_choice,
+    check_integer,
+    check_nonnegative,
+    check_seed,
+    check_verbose,
+    check_workers,
+    is_auto,
+)
 
 #: Graphs whose Nyström formula is known here.
 NYSTROM_GRAPHS = ("isomap", "laplacian", "lle")
@@ -212,6 +220,8 @@ class KernelExtrapolation(ImplicitEmbedding):
         """
         bandwidth = _check_at_least("bandwidth", self.bandwidth, np.finfo(np.float64).tiny)
         epsilon = _check_at_least("epsilon", self.epsilon, LEAST_EPSILON)
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
         given, frame = self._check_training_samples(X)
         samples = _standardise(given, frame)
         learner = self._make_learner(*given.shape)
@@ -370,6 +380,9 @@ class NystromExtension(ImplicitEmbedding):
         """
         n_components = check_integer("n_components", self.n_components, 1)
         check_choice("graph", self.graph, NYSTROM_GRAPHS)
+        check_workers(self.n_jobs)
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
         given, frame = self._check_training_samples(X)
         if n_components >= len(given):
             raise ValueError(

@@ -23,7 +23,7 @@ from polyfold._learner import embed
 from polyfold._neighborhoods import TRIAL_ALPHA
 from polyfold._neighbors import find_exact_neighbors
 from polyfold._refusal import refuse_disguised, refuse_equal_names
-from polyfold._validation import check_integer, check_nonnegative
+from polyfold._validation import check_integer, check_nonnegative, check_workers
 from polyfold.embedding import PolynomialEmbedding
 from polyfold.explicit import ExplicitEmbedding
 from polyfold.metrics import average_scales, count_common, measure_agreement, rank_others
@@ -206,6 +206,7 @@ def suggest(
     n_components = check_integer("n_components", n_components, 1)
     time_budget = check_nonnegative("time_budget", time_budget)
     seed = check_integer("random_state", random_state, 0)
+    check_workers(n_jobs)
     refuse_disguised(X)
     refuse_equal_names(X)
     with np.errstate(over="ignore", invalid="ignore"):  # of the sum by which scikit-learn looks for NaN

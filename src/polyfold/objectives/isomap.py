@@ -154,8 +154,9 @@ class Landmarks:
 
 def draw_landmarks(n_samples: int, random_state: Any) -> NDArray[np.intp]:
     """Return which samples are landmarks."""
-    seed = np.random.default_rng(0 if random_state is None else random_state)
-    return np.sort(seed.choice(n_samples, min(N_LANDMARKS, n_samples), replace=False))
+    given = isinstance(random_state, np.random.RandomState)
+    draw = random_state if given else np.random.default_rng(0 if random_state is None else random_state)
+    return np.sort(draw.choice(n_samples, min(N_LANDMARKS, n_samples), replace=False))
 
 
 def measure_landmarks(
