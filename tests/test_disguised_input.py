@@ -220,7 +220,11 @@ def test_ridges_that_are_none(alpha):
 
 @pytest.mark.parametrize("n_jobs", ["a", 0, 1.5, True])
 def test_workers_that_are_none(n_jobs):
-    learners = [NPPE(n_jobs=n_jobs), ExplicitEmbedding("precomputed", n_jobs=n_jobs), NystromExtension(n_jobs=n_jobs)]
+    learners = [
+        NPPE(n_jobs=n_jobs),
+        ExplicitEmbedding("precomputed", n_jobs=n_jobs),
+        NystromExtension(n_jobs=n_jobs),
+    ]
     for estimator in learners:
         with pytest.raises(ValueError, match="`n_jobs` must be None or an integer other than 0"):
             estimator.fit(X, Z)
