@@ -54,15 +54,18 @@ trials: $(INSTALLED)-test ## the promises of docs/guarantees.md tried at length,
 	  tests/test_determinism.py tests/test_faults.py tests/test_hard_outcomes.py tests/test_hostile_files.py \
 	  tests/test_hostile_names.py tests/test_model_fuzz.py tests/test_threads.py
 
-# Compiled loops are seen by coverage only where they are not compiled.
+# Compiled loops are seen by coverage only where they are not compiled, the experiments and workers only in slow tests.
+COVERED := --cov --cov-branch --cov-append --cov-report=
 coverage: $(INSTALLED)-test $(INSTALLED)-guarantees ## the share of lines and branches that the tests reach; fails below 95 %
 	$(BIN)/coverage erase
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-branch --cov-report= --cov-fail-under=0
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-branch --cov-append --cov-report= --cov-fail-under=0 -W ignore::RuntimeWarning \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(COVERED)
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadgroup $(COVERED) tests/test_reproduce.py tests/test_dask.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(COVERED) -W ignore::RuntimeWarning \
 	  tests/test_loops.py tests/test_polymap.py tests/test_jacobian.py tests/test_graphs.py tests/test_isomap.py
 	mkdir -p $(MEASURED)
 	$(BIN)/coverage json --quiet -o $(MEASURED)/coverage.json
 	$(BIN)/coverage report --skip-covered
+	$(BIN)/python tools/covered.py $(MEASURED)/coverage.json
 
 mutants: $(INSTALLED)-test $(INSTALLED)-guarantees ## change the code in thousands of places and see whether tests notice; half an hour
 	rm -rf mutants

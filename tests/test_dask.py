@@ -21,7 +21,7 @@ from dask.callbacks import Callback
 from dask.utils import key_split
 from distributed import Client, LocalCluster
 
-from commands import PLAIN, POLYFOLD, fail, polyfold, read_json, succeed
+from commands import POLYFOLD, UNCOVERED, fail, polyfold, read_json, succeed
 from polyfold import NPPE, SNPPE, ExplicitEmbedding, NystromExtension, PolynomialEmbedding, PolynomialMap
 from polyfold.dask import from_pieces, open_collection, to_array
 from polyfold.datasets import make_swiss_roll
@@ -550,7 +550,7 @@ def test_ctrl_c_in_a_terminal_stops_workers_without_a_word(moment, tmp_path):
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(tmp_path)
-        os.execve(sys.executable, [*POLYFOLD, "fit", "*.npy", "-o", "map.safetensors"], PLAIN)
+        os.execve(sys.executable, [*POLYFOLD, "fit", "*.npy", "-o", "map.safetensors"], UNCOVERED)
     shown, pressed, begun, workers, end = b"", False, None, [], time.monotonic() + 120
     while time.monotonic() < end:
         if select.select([terminal], [], [], 0.05)[0]:

@@ -1,6 +1,7 @@
 """docs/guarantees.md names tests and commands that are there, and lists what the tests say of themselves."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tools"))
 
+import covered  # noqa: E402
 import guarantees  # noqa: E402
 import mutants  # noqa: E402
 
@@ -100,3 +102,16 @@ def test_a_mutant_is_explained_by_the_first_rule_that_fits():
     assert mutants.explain("a: f", "x = 1", rules) == "one"
     assert mutants.explain("a: f", "y = 1", rules) == "other"
     assert mutants.explain("b: f", "x = 1", rules) == ""
+
+
+@pytest.mark.parametrize(("lines", "branches", "code"), [(96, 19, 0), (94, 20, 1), (100, 18, 1), (95, 19, 0)])
+def test_lines_and_branches_must_both_be_covered(lines, branches, code, tmp_path, monkeypatch, capsys):
+    totals = {"covered_lines": lines, "num_statements": 100, "covered_branches": branches, "num_branches": 20}
+    (tmp_path / "coverage.json").write_text(json.dumps({"totals": totals}))
+    monkeypatch.setattr(sys, "argv", ["covered.py", str(tmp_path / "coverage.json")])
+    assert covered.main() == code
+    assert f"{lines:.1f} % of lines" in capsys.readouterr().out
+    monkeypatch.setattr(guarantees, "MEASURED", tmp_path)
+    assert list(guarantees.list_coverage()) == [
+        ("coverage", f"{lines:.1f} % of lines, {5 * branches:.1f} % of branches")
+    ]
