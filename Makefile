@@ -49,8 +49,9 @@ test-deep: $(INSTALLED)-test ## every property on 10,000 examples, an hour; EXAM
 	POLYFOLD_EXAMPLES=$(or $(EXAMPLES),10000) $(BIN)/python -m pytest -m property -n 2 $(if $(ONLY),-k "$(ONLY)") \
 	  --junitxml $(MEASURED)/deep$(if $(ONLY),-$(shell date +%s)).xml
 
-trials: $(INSTALLED)-test ## the promises of docs/guarantees.md tried at length, a quarter of an hour
-	$(BIN)/python -m pytest -m "slow or not slow" --junitxml $(MEASURED)/trials.xml \
+trials: $(INSTALLED)-test ## the promises of docs/guarantees.md tried at length, a quarter of an hour; ONLY=name tries one again
+	$(BIN)/python -m pytest -m "slow or not slow" $(if $(ONLY),-k "$(ONLY)") \
+	  --junitxml $(MEASURED)/trials$(if $(ONLY),-$(shell date +%s)).xml \
 	  tests/test_determinism.py tests/test_faults.py tests/test_hard_outcomes.py tests/test_hostile_files.py \
 	  tests/test_hostile_names.py tests/test_model_fuzz.py tests/test_threads.py
 

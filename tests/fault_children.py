@@ -161,8 +161,12 @@ def interrupt(settings, n_samples, n_columns, n_stages):
     stages = Stages()
     small = X[:1500]
     expected = make_estimator(settings).fit_transform(small)
+    gaps = {}
+    if int(n_stages) > 3:
+        stages.names.clear()  # a small fit may go another way
+        gaps = measure_gaps(make_estimator(settings), X, stages)
     names = [name for name in dict.fromkeys(stages.names) if name]
-    say(stages=names, gaps=measure_gaps(make_estimator(settings), X, stages) if int(n_stages) > 3 else {})
+    say(stages=names, gaps=gaps)
     for name in names[: int(n_stages)]:
         estimator = make_estimator(settings)
         stages.target, stages.told = name, False
@@ -185,7 +189,7 @@ def measure_gaps(estimator, X, stages):
     gaps, last = {}, [time.perf_counter(), "start"]
 
     def tick(*_):
-        now, stage = time.perf_counter(), stages.names[-1] or "columns"
+        now, stage = time.perf_counter(), (stages.names or [None])[-1] or "columns"
         gaps[last[1]] = max(gaps.get(last[1], 0.0), round(now - last[0], 2))
         last[:] = [now, stage]
 

@@ -349,6 +349,7 @@ def test_images_that_unpack_without_end(tmp_path):
     bombs = {
         "pixels": {"width": 50_000, "height": 50_000, "body": bytes(10_000_000)},
         "width": {"width": 2**31 - 1, "height": 1},
+        "height": {"width": 7, "height": 8_060_937, "body": bytes(72)},
         "texts": {
             "width": 2,
             "height": 2,
@@ -361,6 +362,15 @@ def test_images_that_unpack_without_end(tmp_path):
         write_png(place / "a.png", **described)
         _, grown = measure_growth(refuse_table, place, "a.png is (too large|not a readable image)")
         assert grown < TABLE_BYTES
+
+
+@needs_high_water
+def test_a_large_image_takes_no_more_than_its_pixels(tmp_path):
+    """An image of 30 million pixels is one row, and its columns are counted instead of listed."""
+    Image.new("L", (5000, 6000)).save(tmp_path / "a.png")
+    n_rows, grown = measure_growth(read_table, tmp_path)
+    assert n_rows == 1
+    assert grown < TABLE_BYTES
 
 
 def test_images_of_another_kind_are_not_tried(tmp_path):

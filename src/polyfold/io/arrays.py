@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from polyfold._memory import read_free_memory
 from polyfold._table import make_printable
-from polyfold.io.table import Batch, DataError, Table, list_names, show_name
+from polyfold.io.table import Batch, DataError, Table, list_names, show_name, take_columns
 
 #: What the headers of arrays begin with, and how long NumPy lets them be.
 MAGIC, LONGEST_HEADER = b"\x93NUMPY", 10_000
@@ -70,12 +70,11 @@ class ArrayTable(Table):
 
     def read(self, columns: Sequence[int], keep: Sequence[str] = ()) -> Iterator[Batch]:
         """Read the rows; see :class:`Table`."""
-        is_whole = list(columns) == list(range(self.n_columns))
         step = self.count_batch_rows(self.n_columns)
         along = {name: self._load(name) for name in keep} if self._load else {}
         for start in range(0, len(self._array), step):
             rows = slice(start, start + step)
-            values = self._array[rows] if is_whole else self._array[rows][:, list(columns)]
+            values = take_columns(self._array[rows], columns)
             yield Batch(values, {name: column[rows] for name, column in along.items()}, self._first + start)
             self._done = start + len(values)
 

@@ -14,7 +14,7 @@ COMPARED_NAMES = 10_000
 
 def choose_columns(
     table: Table, columns: Sequence[str] = (), exclude: Sequence[str] = (), keep: Sequence[str] = ()
-) -> list[int]:
+) -> Sequence[int]:
     """Return the positions of the columns to learn from: those named, or all; less those excluded or kept."""
     check_kept(table, keep)
     if table.names is None:
@@ -22,7 +22,7 @@ def choose_columns(
             raise DataError(
                 f"The columns of {table.source} have no names: --columns and --exclude cannot be used."
             )
-        return list(range(table.n_columns))
+        return range(table.n_columns)
     for name in (*columns, *exclude):
         _check_name(table, name, table.names)
     left_out = {*exclude, *keep}
@@ -35,7 +35,7 @@ def choose_columns(
 
 def match_columns(
     table: Table, wanted: Sequence[str] | None, n_wanted: int, keep: Sequence[str] = ()
-) -> tuple[list[int], list[str]]:
+) -> tuple[Sequence[int], list[str]]:
     """Find the columns of a map in a table: by name where both have names, and otherwise by position.
 
     Parameters
@@ -50,7 +50,7 @@ def match_columns(
 
     Returns
     -------
-    positions : list of int
+    positions : sequence of int
     ignored : list of str
         Names of the columns that are neither.
     """
@@ -65,7 +65,9 @@ def match_columns(
             )
         known = {*wanted, *keep}
         return _locate(table, wanted), [name for name in table.names if name not in known]
-    positions = [k for k in range(table.n_columns) if table.names is None or table.names[k] not in keep]
+    positions: Sequence[int] = range(table.n_columns)
+    if table.names is not None:
+        positions = [k for k in positions if table.names[k] not in keep]
     if len(positions) != n_wanted:
         names = "" if wanted is None else f": {list_names(wanted)}"
         beside = " beside those kept" if keep else ""

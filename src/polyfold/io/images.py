@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from polyfold._table import make_printable
-from polyfold.io.table import Batch, DataError, Table
+from polyfold.io.table import Batch, DataError, Table, take_columns
 
 ENDINGS = (".png", ".jpg", ".jpeg")
 
 #: What files so named may be in truth: nothing that Pillow would start another program for.
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP")
+
+#: Pixels that any file may hold, and how many more for each of its bytes: no real image is packed so tightly.
+FREE_PIXELS, PIXELS_A_BYTE = 2**20, 10_000
 
 #: Characters of what Pillow says that a message shows.
 SHOWN_REASON = 200
@@ -61,7 +64,7 @@ class ImageTable(Table):
         for start in range(0, len(self._paths), step):
             paths = self._paths[start : start + step]
             values = np.stack([self._load_alike(path).ravel() for path in paths])
-            yield Batch(values[:, list(columns)], {name: self._tell(name, paths) for name in keep}, start)
+            yield Batch(take_columns(values, columns), {name: self._tell(name, paths) for name in keep}, start)
             self._done = start + len(paths)
 
     def _tell(self, name: str, paths: list[Path]) -> list[str]:
@@ -77,8 +80,11 @@ class ImageTable(Table):
                 warnings.simplefilter("ignore")  # of what is odd in a file and does not matter
                 warnings.simplefilter("error", Image.DecompressionBombWarning)
                 with Image.open(path, formats=FORMATS) as image:
+                    check_pixels(name, image.size, path.stat().st_size)
                     image.load()
                     return ImageOps.exif_transpose(image)
+        except DataError:
+            raise
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise DataError(f"{name} is too large: {error}") from error
         except Exception as error:  # Pillow's decoders raise almost anything on a damaged file
@@ -119,6 +125,16 @@ class ImageTable(Table):
 
 def _name(path: Path) -> str:
     return make_printable(path.name)
+
+
+def check_pixels(name: str, size: tuple[int, int], n_bytes: int) -> None:
+    """Check that a file of so many bytes can hold the pixels that it claims."""
+    width, height = size
+    if width * height > FREE_PIXELS + PIXELS_A_BYTE * n_bytes:
+        raise DataError(
+            f"{name} is too large: it claims {height:,} × {width:,} pixels in {n_bytes:,} bytes. It is damaged, "
+            "or made to fill the memory."
+        )
 
 
 def _flatten(image: Any) -> Any:

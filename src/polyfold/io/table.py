@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -141,6 +143,12 @@ def list_names(names: Iterable[str]) -> str:
     listed = ", ".join(show_name(name) for name in shown[:SHOWN_NAMES])
     rest = len(shown) - SHOWN_NAMES
     return f"{listed} and {rest:,} more" if rest > 0 else listed
+
+
+def take_columns(values: NDArray[Any], columns: Sequence[int]) -> NDArray[Any]:
+    """Return the columns at some positions: the array itself where they are all of them, in order."""
+    is_whole = len(columns) == values.shape[1] and all(map(eq, columns, count()))
+    return values if is_whole else values[:, list(columns)]
 
 
 class CompleteRows:
