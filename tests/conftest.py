@@ -36,13 +36,16 @@ def forget_what_was_built():
 
 @pytest.fixture(autouse=True)
 def record_examples(request, record_property):
-    """Record how many examples a property held for."""
+    """Record how many examples a property held for, and how many were answered where some may be refused."""
     if request.node.get_closest_marker("property") is None:
         yield
         return
-    from strategies import HELD_FOR
+    from strategies import ANSWERED, HELD_FOR
 
     name = request.function.__name__
-    before = HELD_FOR[name]
+    before, answered = HELD_FOR[name], ANSWERED[name]
     yield
     record_property("examples", HELD_FOR[name] - before)
+    if ANSWERED[name]:
+        record_property("refusable", HELD_FOR[name] - before)
+        record_property("answered", ANSWERED[name] - answered)

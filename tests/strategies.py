@@ -63,8 +63,11 @@ def polynomial_maps(draw, max_columns=4, max_degree=4, max_outputs=5):
     return PolynomialMap(shift, scale, basis, degree, coefficients, offset, axes, **rest)
 
 
-#: Examples that each property has held for, those that it assumes away not among them.
+#: Examples that each property has held for, those that it assumes away not among them ...
 HELD_FOR = Counter()
+
+#: ... and of these those that were answered, where an example may also be refused.
+ANSWERED = Counter()
 
 
 def count_examples(usual):
@@ -186,3 +189,53 @@ def hostile_names(n_names, *, surrogates=True):
     name = st.lists(st.sampled_from(fragments) | characters, min_size=1, max_size=4).map("".join)
     name = name.filter(lambda text: not re.search("[\ud800-\udbff][\udc00-\udfff]", text))
     return st.lists(name, min_size=n_names, max_size=n_names, unique_by=str.casefold)
+
+
+#: Bytes that damage is often made of.
+CHUNKS = [b"\0" * 8, b"\xff" * 8, b"{", b"}", b"[", b'"', b"\\", b"1e999", b"NaN", b"-1", b"null"]
+CHUNKS += [b"9" * 400, b"[" * 2000]
+
+
+@st.composite
+def damages(draw):
+    """What to do to a file: a list of (action, position, chunk), positions as fractions of the length."""
+    position = st.floats(0, 1, exclude_max=True) | st.floats(0, 0.01)
+    action = st.sampled_from(["flip", "overwrite", "insert", "delete", "truncate", "repeat", "number"])
+    chunk = st.sampled_from(CHUNKS) | st.binary(min_size=1, max_size=12)
+    return draw(st.lists(st.tuples(action, position, chunk), min_size=1, max_size=4))
+
+
+@st.composite
+def facts_and_shapes(draw):
+    """Metadata and arrays that are well-formed and signed, but of anything."""
+    value = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5)
+    tree = st.recursive(
+        value,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    )
+    facts = {
+        "basis": draw(st.sampled_from(["hadamard", "kronecker"]) | tree),
+        "degree": draw(st.integers(-1, 2**65) | st.integers(1, 4) | tree),
+        "columns": draw(st.none() | tree),
+        "training": draw(st.none() | tree),
+        "decoder": draw(st.none() | tree),
+    }
+    for name in draw(st.sets(st.sampled_from(sorted(facts)), max_size=2)):
+        del facts[name]
+    shape = st.lists(st.integers(0, 4), max_size=3).map(tuple)
+    names = [
+        "shift",
+        "scale",
+        "coefficients",
+        "offset",
+        "axes",
+        "domain.center",
+        "domain.ranges",
+        "domain.directions",
+    ]
+    number = st.sampled_from([0.0, 1.0, -1.0, np.nan, np.inf, 1e308, 5e-324])
+    chosen = draw(
+        st.dictionaries(st.sampled_from(names) | st.text(max_size=5), st.tuples(shape, number), max_size=8)
+    )
+    return facts, {name: np.full(shape, fill) for name, (shape, fill) in chosen.items()}

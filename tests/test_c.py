@@ -1,6 +1,7 @@
 """C functions: plain, small, and safe whatever the names."""
 
 import ctypes
+import os
 import re
 import subprocess
 
@@ -47,6 +48,36 @@ def test_all_kinds_compile(dtype):
         expected = learned.transform(X)
         limit = 1e-12 if dtype == "float64" else 1e-5
         np.testing.assert_allclose(run_c(learned, X, dtype), expected, rtol=0, atol=limit * np.abs(expected).max())
+
+
+def test_a_header_of_another_map_does_not_compile(tmp_path):
+    """As after a crash between the two: the caller would take too little room for the coordinates."""
+    _, source = random_map("kronecker", 2).to_c("place").write(tmp_path)
+    other = random_map("kronecker", 2, n_outputs=5).to_c("place")
+    compile_ = [COMPILER, *FLAGS, str(source), "-o", str(tmp_path / "place.so")]
+    assert subprocess.run(compile_).returncode == 0
+    (tmp_path / "place.h").write_text(other.header)
+    failed = subprocess.run(compile_, capture_output=True, text=True)
+    assert failed.returncode != 0
+    assert "place.h is of another map than place.c" in failed.stderr
+
+
+def test_a_full_disk_leaves_both_files_as_they_were(tmp_path, monkeypatch):
+    for old in (path := tmp_path / "place.h", tmp_path / "place.c"):
+        old.write_text("old")
+    code = random_map("kronecker", 2).to_c("place")
+    sync, calls = os.fsync, []
+
+    def fill(descriptor):
+        calls.append(descriptor)
+        if len(calls) == 1:
+            raise OSError(28, "No space left on device")
+        sync(descriptor)
+
+    monkeypatch.setattr("os.fsync", fill)
+    with pytest.raises(OSError, match="No space left"):
+        code.write(tmp_path)
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {path.name: "old", "place.c": "old"}
 
 
 def test_as_cpp(tmp_path):

@@ -97,6 +97,23 @@ def test_a_test_that_is_tried_again_counts_as_it_ended_then(tmp_path, monkeypatc
         guarantees.read_trials("deep.xml")
 
 
+def test_properties_tell_how_much_was_answered(tmp_path, monkeypatch):
+    monkeypatch.setattr(guarantees, "MEASURED", tmp_path)
+    figures = '<properties><property name="examples" value="{}"/>{}</properties>'
+    answered = '<property name="refusable" value="10100"/><property name="answered" value="{}"/>'
+    (tmp_path / "deep.xml").write_text(
+        write_run(
+            one=figures.format(10000, ""),
+            two=figures.format(10100, answered.format(7000)),
+            three=figures.format(10100, answered.format(1000)),
+        )
+    )
+    assert list(guarantees.list_properties()) == [
+        ("properties", "3 passed, each on 10,000 examples at least"),
+        ("any data", "8,000 of 20,200 examples were answered, the others refused as listed below"),
+    ]
+
+
 def test_a_mutant_is_explained_by_the_first_rule_that_fits():
     rules = [{"function": "^a: f$", "line": "x", "why": "one"}, {"function": "^a: ", "why": "other"}]
     assert mutants.explain("a: f", "x = 1", rules) == "one"

@@ -28,7 +28,8 @@ from high_water import measure_growth, needs_high_water
 from maps import random_map
 from polyfold import ModelFormatError, PolynomialMap
 from polyfold.io import CompleteRows, DataError, check_kept, open_table
-from test_model_fuzz import damage, damages
+from strategies import damages
+from test_model_fuzz import damage
 
 CORPUS = Path(__file__).parent / "corpus"
 

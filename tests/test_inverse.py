@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from polyfold import NPPE, SNPPE, PolynomialEmbedding
+from polyfold import NPPE, SNPPE, PolynomialEmbedding, PolynomialMap
 from polyfold._basis import build_basis
 from polyfold._decoder import learn_decoder
 from polyfold.datasets import make_gaussian, make_swiss_roll
@@ -102,3 +102,26 @@ def test_few_samples_and_other_dimensions(n_components):
     X = np.random.default_rng(0).normal(size=(9, 3))
     fitted = NPPE(n_components, n_neighbors=5, alpha=1e-2, degree=1, fit_inverse_transform=True).fit(X)
     assert np.isfinite(fitted.inverse_transform(fitted.embedding_)).all()
+
+
+@pytest.mark.parametrize("reduce", [None, 4])
+def test_coordinates_without_a_way_back_are_named(reduce):
+    fitted = NPPE(reduce=reduce, n_neighbors=12, degree=1, fit_inverse_transform=True).fit(1e9 * WIDE)
+    Y = np.zeros((5, 2))
+    for value, name in ((np.nan, "NaN"), (np.inf, "inf")):
+        Y[3, 1] = value
+        with pytest.raises(ValueError, match=rf"Y contains {name} \(row 3, column 1"):
+            fitted.map_.inverse(Y)
+    Y[3, 1] = 1e300
+    with pytest.raises(ValueError, match="Row 3 of Y is finite but so far from the training data"):
+        fitted.map_.inverse(Y)
+    with pytest.raises(ValueError, match=r"Y must have shape \(n_samples, 2\), got \(5, 3\)"):
+        fitted.map_.inverse(np.zeros((5, 3)))
+
+
+def test_a_way_back_that_overflows_in_its_unit_only():
+    plane = PolynomialMap([0.0], 1.0, "hadamard", 1, [[1.0]], [0.0])
+    learned = PolynomialMap([0.0], 1e8, "hadamard", 1, [[1.0]], [0.0], decoder=plane)
+    assert learned.inverse([[1e299]]) == pytest.approx(1e307)
+    with pytest.raises(ValueError, match="Row 1 of Y is finite but so far from the training data"):
+        learned.inverse([[1.0], [1e305]])

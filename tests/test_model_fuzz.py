@@ -14,11 +14,8 @@ from high_water import measure_growth, needs_high_water
 from maps import random_map
 from polyfold import NPPE, ModelFormatError, PolynomialMap
 from polyfold.datasets import make_swiss_roll
+from strategies import damages, facts_and_shapes
 from test_model_file import assert_same, read_parts, write_parts
-
-#: Bytes that damage is often made of.
-CHUNKS = [b"\0" * 8, b"\xff" * 8, b"{", b"}", b"[", b'"', b"\\", b"1e999", b"NaN", b"-1", b"null"]
-CHUNKS += [b"9" * 400, b"[" * 2000]
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +33,6 @@ def originals(tmp_path_factory):
         learned.save(folder / str(number))
         contents.append((folder / str(number)).read_bytes())
     return list(zip(maps, contents, strict=True)), folder
-
-
-@st.composite
-def damages(draw):
-    """What to do to a file: a list of (action, position, chunk), positions as fractions of the length."""
-    position = st.floats(0, 1, exclude_max=True) | st.floats(0, 0.01)
-    action = st.sampled_from(["flip", "overwrite", "insert", "delete", "truncate", "repeat", "number"])
-    chunk = st.sampled_from(CHUNKS) | st.binary(min_size=1, max_size=12)
-    return draw(st.lists(st.tuples(action, position, chunk), min_size=1, max_size=4))
 
 
 def damage(content, changes):
@@ -66,42 +54,6 @@ def damage(content, changes):
             case "number":  # another length of the header
                 content = struct.pack("<Q", int.from_bytes(chunk[:8], "little")) + content[8:]
     return content
-
-
-@st.composite
-def facts_and_shapes(draw):
-    """Metadata and arrays that are well-formed and signed, but of anything."""
-    value = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5)
-    tree = st.recursive(
-        value,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-        max_leaves=8,
-    )
-    facts = {
-        "basis": draw(st.sampled_from(["hadamard", "kronecker"]) | tree),
-        "degree": draw(st.integers(-1, 2**65) | st.integers(1, 4) | tree),
-        "columns": draw(st.none() | tree),
-        "training": draw(st.none() | tree),
-        "decoder": draw(st.none() | tree),
-    }
-    for name in draw(st.sets(st.sampled_from(sorted(facts)), max_size=2)):
-        del facts[name]
-    shape = st.lists(st.integers(0, 4), max_size=3).map(tuple)
-    names = [
-        "shift",
-        "scale",
-        "coefficients",
-        "offset",
-        "axes",
-        "domain.center",
-        "domain.ranges",
-        "domain.directions",
-    ]
-    number = st.sampled_from([0.0, 1.0, -1.0, np.nan, np.inf, 1e308, 5e-324])
-    chosen = draw(
-        st.dictionaries(st.sampled_from(names) | st.text(max_size=5), st.tuples(shape, number), max_size=8)
-    )
-    return facts, {name: np.full(shape, fill) for name, (shape, fill) in chosen.items()}
 
 
 def load_within_limits(path, measure=True):

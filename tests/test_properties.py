@@ -13,8 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import special_ortho_group
 
-from polyfold import ExplicitEmbedding, PolynomialEmbedding
-from strategies import count_examples, embeddings, finite_arrays, polynomial_maps, sample_clouds
+from polyfold import ExplicitEmbedding, KernelExtrapolation, NystromExtension, PolynomialEmbedding
+from strategies import ANSWERED, count_examples, embeddings, finite_arrays, polynomial_maps, sample_clouds
 
 GUARANTEES = Path(__file__).parents[1] / "docs" / "guarantees.md"
 
@@ -67,6 +67,7 @@ def test_any_finite_array_fits_or_is_refused(X, embedding):
     if fitted is None:
         return
     assert_finite_map(fitted.map_)
+    ANSWERED["test_any_finite_array_fits_or_is_refused"] += 1
     assert np.isfinite(fitted.embedding_).all()
     assert not np.isnan(fitted.eigenvalues_).any()  # of Isomap squared lengths, which may be infinite
     assert not np.isnan(fitted.map_.extrapolation(X)).any()
@@ -76,8 +77,11 @@ def test_any_finite_array_fits_or_is_refused(X, embedding):
 @given(X=finite_arrays(), weights=st.none() | st.lists(st.floats(0, 1e308), min_size=2, max_size=24))
 @count_examples(60)
 def test_any_weights_fit_or_are_refused(X, weights):
+    if X.ndim == 2 and weights is not None and len(weights) % 2:  # others are refused for their number
+        weights = np.resize(weights, len(X))
     fitted = fit_or_refuse(PolynomialEmbedding(1, n_neighbors=2), X, sample_weight=weights)
     if fitted is not None:
+        ANSWERED["test_any_weights_fit_or_are_refused"] += 1
         assert_finite_map(fitted.map_)
         assert np.isfinite(fitted.embedding_).all()
 
@@ -96,20 +100,49 @@ def test_any_coordinates_are_followed_or_refused(X, Y, degree, alpha):
         except Exception as error:
             assert_documented(error)
             return
+    ANSWERED["test_any_coordinates_are_followed_or_refused"] += 1
     assert_finite_map(fitted.map_)
     assert np.isfinite(fitted.embedding_).all()
 
 
-@given(learned=polynomial_maps(), X=finite_arrays())
+@given(learned=polynomial_maps(), X=finite_arrays(), apart=st.sampled_from([True, False, False, False]))
 @count_examples(100)
-def test_any_finite_array_is_placed_or_refused(learned, X):
-    """Never NaN: what overflows is told."""
-    try:
-        placed = learned.transform(X)
-    except Exception as error:
-        assert_documented(error)
-    else:
-        assert np.isfinite(placed).all()
+def test_any_finite_array_is_placed_or_refused(learned, X, apart):
+    """Never NaN: what overflows is told. Of four arrays three have as many columns as the map."""
+    if X.ndim == 2 and X.size and not apart:
+        X = np.resize(X, (len(X), learned.n_inputs))
+        if X.dtype == np.float64 and np.abs(X).max() < 1e100:  # near what the map knows
+            X = learned.shift + learned.scale * X
+    uses = {"transform": learned.transform, "jacobian": learned.jacobian, "sensitivity": sense(learned)}
+    if learned.domain is not None:
+        uses["extrapolation"] = learned.extrapolation
+    if learned.decoder is not None:
+        uses["inverse"] = lambda X: learned.inverse(np.resize(X, (len(X), learned.n_outputs)) if X.ndim else X)
+    for name, use in uses.items():
+        try:
+            found = use(X)
+        except Exception as error:
+            assert_documented(error)
+        else:
+            assert not np.isnan(found).any(), name
+            assert name == "extrapolation" or np.isfinite(found).all(), name
+            ANSWERED["test_any_finite_array_is_placed_or_refused"] += name == "transform"
+
+
+def sense(learned):
+    return lambda X: learned.sensitivity(X).values
+
+
+@given(X=finite_arrays(), seed=st.integers(0, 2), follow=st.booleans())
+@count_examples(40)
+def test_implicit_methods_fit_or_refuse(X, seed, follow):
+    """Those that the explicit maps are compared with: the same errors, and never NaN."""
+    implicit = [NystromExtension(1, graph=graph, n_neighbors=2) for graph in ("lle", "laplacian", "isomap")][seed]
+    fitted = fit_or_refuse(KernelExtrapolation() if follow else implicit, X)
+    if fitted is not None:
+        ANSWERED["test_implicit_methods_fit_or_refuse"] += 1
+        assert np.isfinite(fitted.embedding_).all()
+        np.testing.assert_array_equal(fitted.transform(X), fitted.embedding_)
 
 
 def fit_quietly(X, **parameters):

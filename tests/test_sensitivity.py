@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
 from maps import random_map
-from polyfold import NPPE
+from polyfold import NPPE, PolynomialMap
 from polyfold.datasets import make_swiss_roll
 
 
@@ -61,6 +61,22 @@ def test_bad_input():
     for degree in (1, 2):
         with pytest.raises(ValueError, match="X contains NaN"):
             random_map("kronecker", degree).sensitivity([[0, 0, 0], [0, np.nan, 0]])
+
+
+def test_what_overflows_is_told():
+    line = PolynomialMap([0.0], 1.0, "hadamard", 1, [[1e-9]], [0.0])
+    for X in ([[0.0], [1e200]], [[1.6e308], [1.6e308]]):
+        with pytest.raises(ValueError, match="so far from the training data that sums of squares overflow"):
+            line.sensitivity(X)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_bad_sample_is_named_by_its_row_among_all(signed, monkeypatch):
+    monkeypatch.setattr("polyfold._sensitivity.SMALL_BLOCK_BYTES", 64)
+    X = np.zeros((40, 3))
+    X[33, 2] = np.inf
+    with pytest.raises(ValueError, match=r"X contains inf \(row 33, column 2\)"):
+        random_map("kronecker", 2).sensitivity(X, signed=signed)
 
 
 def test_sparse_samples_far_from_the_origin():

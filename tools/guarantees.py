@@ -147,6 +147,8 @@ def list_properties() -> Iterator[tuple[str, str]]:
     n_passed, _, found = read_trials("deep.xml")
     assert len(found["examples"]) == n_passed, "every property counts its examples"
     yield "properties", f"{n_passed} passed, each on {int(min(found['examples'])):,} examples at least"
+    n_any, n_answered = int(sum(found["refusable"])), int(sum(found["answered"]))
+    yield "any data", f"{n_answered:,} of {n_any:,} examples were answered, the others refused as listed below"
 
 
 def list_coverage() -> Iterator[tuple[str, str]]:

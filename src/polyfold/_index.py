@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from polyfold._blocks import map_blocks, row_slices
+from polyfold._threads import is_forked, use_living_threads
 
 #: Up to this many columns neighbours are found in a k-d tree.
 TREE_COLUMNS = 15
@@ -124,7 +125,8 @@ class TableIndex:
         queries = queries if self.mean is None else queries - self.mean
         n_queries = TABLE_WORK // (self.table.n_samples_fit_ * queries.shape[1])
         n_queries -= n_queries % TABLE_QUERIES if n_queries > TABLE_QUERIES else 0
-        return find_in_parts(lambda some: self.table.kneighbors(some, n_neighbors), queries, n_queries)
+        with use_living_threads():
+            return find_in_parts(lambda some: self.table.kneighbors(some, n_neighbors), queries, n_queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +165,13 @@ def limit_faiss(n_jobs: int | None) -> Iterator[Any]:
     """Give faiss, with as many threads as `n_jobs` says for the while."""
     import faiss
 
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(int(effective_n_jobs(n_jobs)))
-    try:
-        yield faiss
-    finally:
-        faiss.omp_set_num_threads(before)
+    with use_living_threads():
+        before = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1 if is_forked() else int(effective_n_jobs(n_jobs)))
+        try:
+            yield faiss
+        finally:
+            faiss.omp_set_num_threads(before)
 
 
 def choose_search(neighbors: str, n_samples: int, n_columns: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.utils.validation import check_array
 
 from polyfold._refusal import refuse_disguised
@@ -43,6 +44,14 @@ def make_learner(estimator: Any, random_state: Any) -> Any:
     if seeds:
         learner.set_params(**seeds)
     return learner
+
+
+def fit_lle(X: NDArray[np.float64], **settings: Any) -> LocallyLinearEmbedding:
+    """Fit scikit-learn's LLE, densely where its sparse eigensolver gives up, on duplicates for example."""
+    try:
+        return LocallyLinearEmbedding(**settings).fit(X)
+    except ValueError:
+        return LocallyLinearEmbedding(**settings, eigen_solver="dense").fit(X)
 
 
 def name_learner(learner: Any) -> str:

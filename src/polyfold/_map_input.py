@@ -69,12 +69,32 @@ def place_collection(
     return dask.place_lazily(place, samples, n_outputs, kind)
 
 
+def read_coordinates(Y: Any, n_outputs: int) -> NDArray[np.float64]:
+    """Return coordinates that a map is to go back from."""
+    array = read_array("Y", Y)
+    _check_shape("Y", array, n_outputs)
+    with np.errstate(over="ignore"):
+        coordinates = array.astype(np.float64, copy=False)
+    if not np.isfinite(coordinates).all():
+        row, column = np.argwhere(~np.isfinite(coordinates))[0]
+        raise ValueError(f"Y contains {_name_value(coordinates[row, column])} (row {row}, column {column}).")
+    return coordinates
+
+
 def _check_columns(learned: PolynomialMap, samples: Any) -> None:
-    if samples.ndim != 2 or samples.shape[1] != learned.n_inputs:
+    _check_shape("X", samples, learned.n_inputs)
+
+
+def _check_shape(name: str, array: Any, n_columns: int) -> None:
+    if array.ndim != 2 or array.shape[1] != n_columns:
         raise ValueError(
-            f"X must have shape (n_samples, {learned.n_inputs}), got {samples.shape}. "
-            "A single sample is passed as X.reshape(1, -1)."
+            f"{name} must have shape (n_samples, {n_columns}), got {array.shape}. "
+            f"A single sample is passed as {name}.reshape(1, -1)."
         )
+
+
+def _name_value(value: Any) -> str:
+    return "NaN" if np.isnan(value) else str(value)
 
 
 def check_names(learned: PolynomialMap, X: Any) -> None:
@@ -98,7 +118,7 @@ def compare_names(given: Sequence[str], expected: Sequence[str]) -> str:
     return " and ".join(problems) or "has the same columns in another order"
 
 
-def explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:
+def explain_nonfinite(X: Any, values: NDArray[np.floating[Any]], name: str = "X") -> str:
     """Find the first sample that has no finite value, and say why.
 
     A polynomial carries NaN and infinity through, so the input is looked at only when the output shows one.
@@ -107,7 +127,6 @@ def explain_nonfinite(X: Any, values: NDArray[np.floating[Any]]) -> str:
     sample = X[[row]].toarray()[0] if is_sparse(X) else X[row]
     bad_columns = np.flatnonzero(~np.isfinite(sample))
     if len(bad_columns):
-        value = sample[bad_columns[0]]
-        return f"X contains {'NaN' if np.isnan(value) else value} (row {row}, column {bad_columns[0]})."
+        return f"{name} contains {_name_value(sample[bad_columns[0]])} (row {row}, column {bad_columns[0]})."
     cure = " Pass X.astype(float), for more than float32 can hold." if values.dtype == np.float32 else ""
-    return f"Row {row} of X is finite but so far from the training data that the polynomial overflows.{cure}"
+    return f"Row {row} of {name} is finite but so far from the training data that the polynomial overflows.{cure}"

@@ -20,6 +20,7 @@ from polyfold._basis import choose_basis, count_features
 from polyfold._frame import choose_n_axes
 from polyfold._gram import HELD_BYTES
 from polyfold._index import CELL_COPIES, LOAD_BYTES, count_exact
+from polyfold._learner import is_precomputed
 from polyfold._neighbors import AUTO_NEIGHBORS
 from polyfold.objectives import GEODESIC
 
@@ -30,6 +31,9 @@ EXHAUSTED = re.compile("can't start new thread|bad_alloc|[Cc]annot allocate memo
 
 #: What is promised to fit takes this share of what is free at most: temporaries of blocks need room too.
 SAFE_SHARE = 0.5
+
+#: Floats of a sample in the sparse matrices and factors of an implicit method, about.
+FACTOR_FLOATS = 2000
 
 #: Temporaries of blocks of samples, and further code that is loaded meanwhile, in bytes.
 TEMPORARY_BYTES = 2**27
@@ -56,18 +60,46 @@ class FitSize:
         paths = 8.0 * n_samples * min(n_samples, 1000 + self.n_features) * 3 if self.geodesic else 0.0
         return 8.0 * n_samples * of_sample + held + cells + paths + 8.0 * 35 * self.n_features**2
 
-    def count_samples(self, n_bytes: float) -> int:
-        """Return how many samples fit into so many bytes, in two digits; 0 where hardly any do."""
-        number = self.n_samples // 2
-        while number and self.count_bytes(number) > n_bytes:
-            number = int(0.9 * number)
-        number -= number % 10 ** max(len(str(number)) - 2, 0)
-        return number if number >= 2 * self.n_neighbors + 2 else 0
+    def describe(self, degree: Any) -> str:
+        """Say what makes it large."""
+        neighbors = f"{self.n_neighbors:,} neighbours, " if self.n_neighbors else ""
+        return (
+            f"{neighbors}{self.n_features:,} polynomial features of degree {degree} in {self.n_axes:,} variables"
+        )
 
 
-def measure_fit(estimator: Any, X: Any) -> FitSize:
+@dataclass(frozen=True)
+class PairSize:
+    """The sizes that decide what the fit of an implicit method takes: matrices of all pairs, or of near ones."""
+
+    n_samples: int
+    n_columns: int
+    n_neighbors: int
+    n_matrices: int
+
+    def count_bytes(self, n_samples: int) -> float:
+        """Return what a fit of so many samples takes, beside the libraries."""
+        return 8.0 * n_samples * (3 * self.n_columns + FACTOR_FLOATS + self.n_matrices * n_samples)
+
+    def describe(self, degree: Any) -> str:
+        """Say what makes it large."""
+        return f"{self.n_matrices} matrices of all pairs" if self.n_matrices else "sparse factors of near pairs"
+
+
+def count_fitting(size: FitSize | PairSize, n_bytes: float) -> int:
+    """Return how many samples fit into so many bytes, in two digits; 0 where hardly any do."""
+    number = size.n_samples // 2
+    while number and size.count_bytes(number) > n_bytes:
+        number = int(0.9 * number)
+    number -= number % 10 ** max(len(str(number)) - 2, 0)
+    return number if number >= 2 * size.n_neighbors + 2 else 0
+
+
+def measure_fit(estimator: Any, X: Any) -> FitSize | PairSize:
     """Return the sizes of a fit, as far as they are known before it."""
     n_samples, n_columns = X.shape if hasattr(X, "shape") else (len(X), len(X[0]))
+    if hasattr(estimator, "_count_pair_matrices"):
+        return PairSize(int(n_samples), int(n_columns), AUTO_NEIGHBORS[0], estimator._count_pair_matrices())
     degree, graph = estimator.degree, getattr(estimator, "graph", None)
     wanted = (estimator.reduce, (n_samples, n_columns), estimator.basis, degree)
     n_axes = choose_n_axes(*wanted, getattr(estimator, "n_components", 1), sparse=issparse(X))
@@ -128,22 +160,24 @@ def tell_needs(estimator: Any, X: Any, free: float | None, reason: str) -> str:
     """Say what was asked for, and what would fit into so much memory."""
     blocks = " or `reference_size`, which visits X in blocks" if hasattr(estimator, "reference_size") else ""
     cure = f"Give fewer samples, lower `degree`, or set `reduce`{blocks}."
+    if hasattr(estimator, "_count_pair_matrices"):
+        cure = "Give fewer samples, or learn an explicit map by PolynomialEmbedding or ExplicitEmbedding."
     because = f" ({reason[:200].rstrip('.')}.)" if reason else ""
     try:
         size = measure_fit(estimator, X)
     except (TypeError, ValueError, IndexError, AttributeError):
         return f"There is not enough memory for this fit. {cure}{because}"
-    neighbors = f"{size.n_neighbors:,} neighbours, " if size.n_neighbors else ""
+    large = size.describe(getattr(estimator, "degree", None))
     asked = (
-        f"Fitting {size.n_samples:,} samples of {size.n_columns:,} columns ({neighbors}{size.n_features:,} "
-        f"polynomial features of degree {estimator.degree} in {size.n_axes:,} variables) takes about "
+        f"Fitting {size.n_samples:,} samples of {size.n_columns:,} columns ({large}) takes about "
         f"{_show(size.count_bytes(size.n_samples))} beside the libraries"
     )
     if free is None:
         return f"{asked}, which is more than there is. {cure}{because}"
-    if hasattr(estimator, "estimator"):  # whose needs nobody knows
+    learner = getattr(estimator, "estimator", None)
+    if learner is not None and not is_precomputed(learner):  # whose needs nobody knows
         return f"{asked} and what the learner takes, and {_show(free)} were free. {cure}{because}"
-    number = size.count_samples(SAFE_SHARE * (free - TEMPORARY_BYTES))
+    number = count_fitting(size, SAFE_SHARE * (free - TEMPORARY_BYTES))
     would = f"About {number:,} samples would fit." if number else "Hardly any samples would fit."
     return f"{asked}, and {_show(free)} were free. {would} {cure}{because}"
 

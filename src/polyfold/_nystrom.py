@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, vstack
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
-from sklearn.manifold import LocallyLinearEmbedding
 
 from polyfold._blocks import row_slices
 from polyfold._factors import find_largest
 from polyfold._global import DENSE_SIZE, GeodesicKernel
 from polyfold._index import NeighborIndex, build_index
+from polyfold._learner import fit_lle
 from polyfold.objectives.isomap import build_distance_graph, center_exactly, measure_geodesics
 from polyfold.objectives.laplacian import choose_bandwidth, square_lengths
 from polyfold.objectives.lle import solve_weights
@@ -63,11 +63,7 @@ class WeightKernel:
     def find_coordinates(self, n_components: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return LLE's coordinates; with μ they are divided by one."""
         settings = {"n_neighbors": self.n_neighbors, "n_components": n_components, "n_jobs": self.n_jobs}
-        lle = LocallyLinearEmbedding(random_state=self.random_state, **settings)
-        try:
-            coordinates = lle.fit_transform(self.X)
-        except ValueError:  # of an eigensolver that gave up, on duplicates for example
-            coordinates = LocallyLinearEmbedding(eigen_solver="dense", **settings).fit_transform(self.X)
+        coordinates = fit_lle(self.X, random_state=self.random_state, **settings).embedding_
         return coordinates, np.ones(n_components)
 
     def relate(self, queries: NDArray[np.float64]) -> Any:
@@ -114,7 +110,9 @@ class HeatKernel:
             halves = (distances <= reach).astype(np.float64) + (distances <= self.radii)
             squares = np.square(distances)
             nearest = squares.min(axis=1, keepdims=True) if relative else 0.0
-            blocks.append(csr_array(halves / 2 * np.exp(-(squares - nearest) / self.bandwidth)))
+            with np.errstate(over="ignore"):  # the affinity of what is too far is 0
+                shares = np.exp(-(squares - nearest) / self.bandwidth)
+            blocks.append(csr_array(halves / 2 * shares))
         return vstack(blocks, format="csr")
 
     def find_coordinates(self, n_components: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

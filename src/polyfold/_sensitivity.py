@@ -51,12 +51,16 @@ def measure_sensitivity(learned: PolynomialMap, samples: Any, signed: bool) -> S
     n_samples = samples.shape[0]
     if n_samples < 2:
         raise ValueError(f"X must have at least 2 samples, to tell how far columns move; got {n_samples}.")
+    learned.transform(samples)  # tells of samples that have no place, by their rows among all
     totals = np.zeros((learned.n_outputs, learned.n_inputs))
-    for rows in row_slices(n_samples, 8 * totals.size, SMALL_BLOCK_BYTES):
-        slopes = learned.jacobian(samples[rows]).astype(np.float64) * learned.scale  # in its unit: of any size
-        totals += slopes.sum(axis=0) if signed else np.square(slopes).sum(axis=0)
-    averages = totals / n_samples if signed else np.sqrt(totals / n_samples)
-    effects = (averages * _measure_deviations(samples, learned.scale)).T
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in row_slices(n_samples, 8 * totals.size, SMALL_BLOCK_BYTES):
+            slopes = learned.jacobian(samples[rows]).astype(np.float64) * learned.scale  # in its unit: of any size
+            totals += slopes.sum(axis=0) if signed else np.square(slopes).sum(axis=0)
+        averages = totals / n_samples if signed else np.sqrt(totals / n_samples)
+        effects = (averages * _measure_deviations(samples, learned.scale)).T
+    if not np.isfinite(effects).all():
+        raise ValueError("X is finite but so far from the training data that sums of squares overflow.")
     return Sensitivity("column", learned.column_names, learned.coordinate_names, effects)
 
 

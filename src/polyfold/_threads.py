@@ -32,14 +32,19 @@ def _start_pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(count_threads() - 1, 1), thread_name_prefix="polyfold")
 
 
-class _BlasLimit:
-    """One thread for BLAS while somebody asks for it: those who ask at once share the limit of the process.
+class _ThreadLimit:
+    """One thread for some libraries while somebody asks for it: who ask at once share the limit of the process.
 
     Whoever asks first sets it, in whatever thread, and whoever is done last lifts it.
+
+    Parameters
+    ----------
+    kind : {"blas", "openmp"}
+        What threadpoolctl calls the libraries.
     """
 
-    def __init__(self) -> None:
-        self.lock, self.n_asking, self.n_modules = Lock(), 0, 0
+    def __init__(self, kind: str) -> None:
+        self.kind, self.lock, self.n_asking, self.n_modules = kind, Lock(), 0, 0
         self.controller: Any = None
         self.limiter: Any = None
 
@@ -48,11 +53,11 @@ class _BlasLimit:
             if self.limiter is None:
                 libraries = self._find_libraries()
                 with _any_thread_may_limit():
-                    self.limiter = libraries.limit(limits=1, user_api="blas")
+                    self.limiter = libraries.limit(limits=1, user_api=self.kind)
             self.n_asking += 1
 
     def _find_libraries(self) -> Any:
-        """Look for the BLAS libraries of the process, anew only where a module has been imported since."""
+        """Look for the libraries of the process, anew only where a module has been imported since."""
         from threadpoolctl import ThreadpoolController
 
         if self.controller is None or self.n_modules != len(sys.modules):
@@ -87,23 +92,49 @@ def _any_thread_may_limit() -> Iterator[None]:
             free(force=True)
 
 
-_BLAS_LIMIT = _BlasLimit()
+_BLAS_LIMIT, _OPENMP_LIMIT = _ThreadLimit("blas"), _ThreadLimit("openmp")
+
+#: Set in the fork of a process that had imported this module.
+_FORKED = Event()
+
+
+def is_forked() -> bool:
+    """Say whether this process is the fork of one that had imported this module."""
+    return _FORKED.is_set()
 
 
 @contextmanager
 def use_one_blas_thread() -> Iterator[None]:
     """Let BLAS sum in one order, whatever number of threads it has: threads of ours share blocks instead."""
-    _BLAS_LIMIT.acquire()
+    with _hold(_BLAS_LIMIT), use_living_threads():
+        yield
+
+
+@contextmanager
+def use_living_threads() -> Iterator[None]:
+    """Give OpenMP one thread in a forked child, where GNU's would wait for those that its parent had, for ever."""
+    if not is_forked():
+        yield
+        return
+    with _hold(_OPENMP_LIMIT):
+        yield
+
+
+@contextmanager
+def _hold(limit: _ThreadLimit) -> Iterator[None]:
+    limit.acquire()
     try:
         yield
     finally:
-        _BLAS_LIMIT.release()
+        limit.release()
 
 
 def _forget_threads() -> None:
     """Start anew in a forked child: threads do not survive a fork, nor do those that would release a lock."""
+    _FORKED.set()
     _start_pool.cache_clear()
     _BLAS_LIMIT.forget_askers()
+    _OPENMP_LIMIT.forget_askers()
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from polyfold._blocks import row_slices
@@ -15,7 +15,8 @@ from polyfold._diagnostics import warn_about
 from polyfold._eigen import fix_signs
 from polyfold._extrapolation import Extrapolation, choose_extrapolation, compute_kernel
 from polyfold._frame import Frame, build_frame
-from polyfold._learner import find_targets, is_precomputed, make_learner
+from polyfold._learner import find_targets, fit_lle, is_precomputed, make_learner
+from polyfold._memory import explain_memory
 from polyfold._neighbors import (
     choose_n_neighbors,
     count_components,
@@ -25,6 +26,7 @@ from polyfold._neighbors import (
 from polyfold._nystrom import learn_kernel
 from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._regression import standardise_targets
+from polyfold._threads import use_one_blas_thread
 from polyfold._transformer import FLOATS, EmbeddingTransformer, refuse_dask
 from polyfold._validation import (
     check_choice,
@@ -51,6 +53,9 @@ LEAST_EPSILON = 1e-14
 #: They are chosen on at most this many samples: each bandwidth costs an eigendecomposition.
 CHOICE_SAMPLES = 2000
 
+#: Standardised numbers below this are 0, so that squares of what differs are doubles, in the systems of LLE too.
+LEAST_DISTANCE = 1e-130
+
 
 class ImplicitEmbedding(EmbeddingTransformer):
     """An estimator that keeps its training samples, as standardised columns, to place others.
@@ -74,6 +79,7 @@ class ImplicitEmbedding(EmbeddingTransformer):
         fitted: Self = self.fit(X, y)
         return fitted.embedding_
 
+    @use_one_blas_thread()
     def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
         """Place samples by their relation to each training sample.
 
@@ -101,15 +107,31 @@ class ImplicitEmbedding(EmbeddingTransformer):
         return np.asarray(validate_data(self, X, reset=False, dtype=FLOATS))
 
     @np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
-    def _check_training_samples(self, X: ArrayLike) -> tuple[NDArray[np.floating[Any]], Frame]:
+    def _check_training_samples(
+        self, X: ArrayLike
+    ) -> tuple[NDArray[np.floating[Any]], Frame, NDArray[np.float64]]:
+        """Return the samples as they are, what standardises them, and standardised."""
         refuse_dask(X, self)
         refuse_disguised(X)
         refuse_equal_names(X)
         samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
         frame, _, _ = build_frame(samples, None, center=True, random_state=None)
-        if not frame.variances.any():
+        standardised = _standardise(samples, frame)
+        if not frame.variances.any() or (standardised == standardised[0]).all():  # denormals may have no spread
             raise ValueError("All samples of X are equal: nothing tells them apart.")
-        return np.asarray(samples), frame
+        return np.asarray(samples), frame, standardised
+
+    def _check_range(self, coordinates: NDArray[np.float64], dtype: Any) -> None:
+        """Check that coordinates of the training samples are finite in the type of these."""
+        with np.errstate(over="ignore"):
+            if not np.isfinite(coordinates.astype(dtype)).all():
+                raise ValueError(
+                    f"The coordinates are too large for {dtype}. Divide X, or what is followed, by a constant."
+                )
+
+    @abstractmethod
+    def _count_pair_matrices(self) -> int:
+        """Return how many matrices of all pairs of samples a fit holds at a time."""
 
     @property
     def _n_features_out(self) -> int:
@@ -124,7 +146,9 @@ class ImplicitEmbedding(EmbeddingTransformer):
 def _standardise(X: NDArray[np.floating[Any]], frame: Frame) -> NDArray[np.float64]:
     """Return samples in the unit of the training samples: each one alike, to the bit, whenever it comes."""
     with np.errstate(over="ignore"):
-        return np.asarray(np.subtract(X, frame.shift, dtype=np.float64) / frame.scale)
+        located = np.subtract(X, frame.shift, dtype=np.float64) / frame.scale
+    located[np.abs(located) < LEAST_DISTANCE] = 0
+    return np.asarray(located)
 
 
 class KernelExtrapolation(ImplicitEmbedding):
@@ -157,7 +181,8 @@ class KernelExtrapolation(ImplicitEmbedding):
     target_ : ndarray of shape (n_samples, n_components)
         Their coordinates by the learner.
     estimator_ : estimator or None
-        The fitted learner; None for "precomputed".
+        The fitted learner; None for "precomputed". The default one has seen the samples shifted to their mean and
+        divided by their RMS distance to it.
     bandwidth_, epsilon_ : float
         Those used.
     left_out_r2_ : ndarray of shape (n_components,)
@@ -204,6 +229,8 @@ class KernelExtrapolation(ImplicitEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
+    @explain_memory
+    @use_one_blas_thread()
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Fit the learner, and the kernel that extends it.
 
@@ -222,10 +249,9 @@ class KernelExtrapolation(ImplicitEmbedding):
         epsilon = _check_at_least("epsilon", self.epsilon, LEAST_EPSILON)
         check_seed(self.random_state)
         check_verbose(self.verbose)
-        given, frame = self._check_training_samples(X)
-        samples = _standardise(given, frame)
-        learner = self._make_learner(*given.shape)
-        targets = find_targets(self, learner, X, y, len(given))
+        given, frame, samples = self._check_training_samples(X)
+        learner, targets = self._learn_targets(samples, X, y)
+        self._check_range(targets, given.dtype)
         T, mean, deviation = standardise_targets(targets, np.ones(len(given)))
         learned = self._extrapolate(samples, T, None if bandwidth is None else bandwidth / frame.scale, epsilon)
 
@@ -239,12 +265,21 @@ class KernelExtrapolation(ImplicitEmbedding):
         self.embedding_ = self._place(given)
         return self
 
-    def _make_learner(self, n_samples: int, n_columns: int) -> Any:
+    def _count_pair_matrices(self) -> int:
+        """Return how many matrices of all pairs of samples a fit holds at a time."""
+        return 6
+
+    def _learn_targets(
+        self, samples: NDArray[np.float64], X: ArrayLike, y: ArrayLike | None
+    ) -> tuple[Any, NDArray[np.float64]]:
+        """Return the fitted learner and its coordinates; LLE sees the samples in their own unit, of any size."""
+        n_samples, n_columns = samples.shape
         if self.estimator is not None:
-            return make_learner(self.estimator, self.random_state)
-        n_neighbors, n_components = min(5, n_samples - 1), min(2, n_columns, n_samples - 1)
-        default = LocallyLinearEmbedding(n_neighbors=n_neighbors, n_components=n_components)
-        return make_learner(default, 0 if self.random_state is None else self.random_state)
+            learner = make_learner(self.estimator, self.random_state)
+            return learner, find_targets(self, learner, X, y, n_samples)
+        sizes = {"n_neighbors": min(5, n_samples - 1), "n_components": min(2, n_columns, n_samples - 1)}
+        learner = fit_lle(samples, **sizes, random_state=0 if self.random_state is None else self.random_state)
+        return learner, learner.embedding_
 
     def _extrapolate(
         self, samples: NDArray[np.float64], T: NDArray[np.float64], width: float | None, epsilon: float | None
@@ -364,6 +399,8 @@ class NystromExtension(ImplicitEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
+    @explain_memory
+    @use_one_blas_thread()
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Embed the training samples.
 
@@ -383,7 +420,7 @@ class NystromExtension(ImplicitEmbedding):
         check_workers(self.n_jobs)
         check_seed(self.random_state)
         check_verbose(self.verbose)
-        given, frame = self._check_training_samples(X)
+        given, frame, samples = self._check_training_samples(X)
         if n_components >= len(given):
             raise ValueError(
                 f"`n_components` must be below the number of samples, got n_components={n_components} with "
@@ -395,7 +432,6 @@ class NystromExtension(ImplicitEmbedding):
                 f"n_components={n_components} with n_features={given.shape[1]}."
             )
         work: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        samples = _standardise(given, frame)
         dimension = estimate_dimension(samples, n_jobs=self.n_jobs) if is_auto(self.n_neighbors) else np.nan
         number = choose_n_neighbors(self.n_neighbors, len(given), dimension, "exact")
         neighbors = find_exact_neighbors(samples, number, **work)
@@ -408,6 +444,8 @@ class NystromExtension(ImplicitEmbedding):
                 f"{n_positive}. Lower `n_components` or raise `n_neighbors`."
             )
         unit = frame.scale if self.graph == "isomap" else 1.0
+        with np.errstate(over="ignore"):
+            self._check_range(coordinates * unit, given.dtype)
         coordinates = coordinates * fix_signs(coordinates)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
@@ -419,6 +457,10 @@ class NystromExtension(ImplicitEmbedding):
         self.embedding_ = self._place(given)
         warn_about(self._find_trouble(count_components(neighbors)))
         return self
+
+    def _count_pair_matrices(self) -> int:
+        """Return how many matrices of all pairs of samples a fit holds at a time."""
+        return 6 if self.graph == "isomap" else 0
 
     def _find_trouble(self, n_pieces: int) -> list[str]:
         if n_pieces == 1:

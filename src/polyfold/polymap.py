@@ -15,7 +15,7 @@ from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
 from polyfold._keeping import KeepMethods
-from polyfold._map_input import check_names, check_samples, explain_nonfinite, place_collection, read_array
+from polyfold._map_input import check_names, check_samples, explain_nonfinite, place_collection, read_coordinates
 from polyfold._reading import ReadMethods
 from polyfold._record import freeze, simplify, thaw
 from polyfold._rows import is_dask
@@ -309,9 +309,15 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         if is_dask(Y):
             lazy: NDArray[np.float64] = place_collection(self.decoder, self.inverse, Y, self.n_inputs, np.float64)
             return lazy
-        located = self.decoder.transform(read_array("Y", Y).astype(np.float64, copy=False))
-        spanned = located if self.axes is None else located @ self.axes.T
-        return np.asarray(spanned * self.scale + self.shift)
+        coordinates = read_coordinates(Y, self.n_outputs)
+        located = np.empty((len(coordinates), self.decoder.n_outputs))
+        place_samples(self.decoder, self.decoder._plan(np.float64), coordinates, located)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spanned = located if self.axes is None else located @ self.axes.T
+            samples = np.asarray(spanned * self.scale + self.shift)
+        if not np.isfinite(samples).all():
+            raise ValueError(explain_nonfinite(coordinates, samples, "Y"))
+        return samples
 
     def _row_slices(self, X: Any) -> list[slice]:
         row_bytes = 8 * (X.nnz // max(X.shape[0], 1) + self.n_axes) if is_sparse(X) else 8 * self.n_inputs

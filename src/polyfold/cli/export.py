@@ -69,7 +69,7 @@ def export(
         contents = write_c_files(learned, target, name, dtype, force)
     else:
         contents = {target: write_text(learned, language, dialect, table, keep or (), dtype, largest)}
-    with ExitStack() as files:  # of two files, both are replaced or neither
+    with ExitStack() as files:  # of two, neither is replaced before both are on the disk
         for path, content in contents.items():
             file = files.enter_context(open_output(path))
             file.write(content)

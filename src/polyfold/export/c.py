@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyfold._files import open_whole
 from polyfold.polymap import PolynomialMap
 
 #: What a function cannot be named: keywords of C and C++, and the commonest of its library.
@@ -35,6 +38,7 @@ HEADER = """\
 
 #define {guard}_INPUTS {n_inputs}
 #define {guard}_OUTPUTS {n_outputs}
+#define {guard}_MAP 0x{number}UL
 
 #ifdef __cplusplus
 extern "C" {{
@@ -53,6 +57,10 @@ void {name}(const {type} *x, {type} *y);
 SOURCE = """\
 /* {summary} */
 #include "{name}.h"
+
+#if {guard}_MAP != 0x{number}UL
+#error "{name}.h is of another map than {name}.c"
+#endif
 
 static const {type} {name}_shift[{n_inputs}] = {{
 {shift}
@@ -118,10 +126,16 @@ class CSource:
     source: str = field(repr=False)
 
     def write(self, folder: str | Path) -> tuple[Path, Path]:
-        """Write the two files into a folder, and return their paths."""
+        """Write the two files into a folder, each whole or not at all, and return their paths.
+
+        After a crash one of them may be of another map. They do not compile then.
+        """
         paths = Path(folder) / f"{self.name}.h", Path(folder) / f"{self.name}.c"
-        for path, text in zip(paths, (self.header, self.source), strict=True):
-            path.write_text(text, encoding="ascii")
+        with ExitStack() as files:  # neither replaces what was there before both are on the disk
+            for path, text in zip(paths, (self.header, self.source), strict=True):
+                file = files.enter_context(open_whole(path))
+                file.write(text.encode("ascii"))
+                file.flush()
         return paths
 
 
@@ -177,6 +191,8 @@ def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
             f"static const {values['type']} {name}_axes[{learned.n_inputs}][{learned.n_axes}] = {{\n"
             f"{rows(learned.axes)}\n}};\n"
         )
+    # By this number the two files know each other.
+    values["number"] = sha256(SOURCE.format(**values, number="").encode()).hexdigest()[:8]
     return CSource(name, HEADER.format(**values), SOURCE.format(**values))
 
 

@@ -55,6 +55,8 @@ class ArrayTable(Table):
                 f"{source} must hold numbers in 2 dimensions, or images in 3; it has shape {array.shape} and type "
                 f"{array.dtype}."
             )
+        if 0 in array.shape[1:]:
+            raise DataError(f"{source} has no columns: its shape is {array.shape}.")
         if array.size == 0 and max(array.shape) > MOST_EMPTY:
             raise DataError(f"{source} holds no numbers, though it has shape {array.shape}.")
         self.source = source
@@ -75,6 +77,9 @@ class ArrayTable(Table):
         for start in range(0, len(self._array), step):
             rows = slice(start, start + step)
             values = take_columns(self._array[rows], columns)
+            if values.dtype.itemsize > 8:  # what float64 cannot hold is infinite, and is told as such
+                with np.errstate(over="ignore"):
+                    values = values.astype(np.float64)
             yield Batch(values, {name: column[rows] for name, column in along.items()}, self._first + start)
             self._done = start + len(values)
 
