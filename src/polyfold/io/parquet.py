@@ -20,6 +20,9 @@ from polyfold.io.table import Batch, DataError, Table, TextError, list_names, sh
 #: Of a column that is read at a time, and of a batch at most, about.
 BUFFER_BYTES, BATCH_BYTES = 2**20, 2**24
 
+#: Of a file whose groups of rows are read whole: pages are parts of these then, and cannot claim more memory.
+SMALL_FILE_BYTES = 2**26
+
 #: Of texts that are carried along with some rows, at most, about.
 TEXT_BYTES = 2**25
 
@@ -48,9 +51,10 @@ class ParquetTable(Table):
 
     def _open(self, as_dictionaries: Sequence[str] = ()) -> Any:
         try:
-            # A buffer of a megabyte for each column instead of a whole group of rows: memory stays bounded.
+            # Of a large file a megabyte of each column instead of a whole group of rows: memory stays bounded.
+            buffered = BUFFER_BYTES if self._path.stat().st_size > SMALL_FILE_BYTES else 0
             return pq.ParquetFile(
-                self._path, pre_buffer=False, buffer_size=BUFFER_BYTES, read_dictionary=list(as_dictionaries)
+                self._path, pre_buffer=False, buffer_size=buffered, read_dictionary=list(as_dictionaries)
             )
         except UNREADABLE as error:
             if isinstance(error, OSError) and error.errno is not None:
