@@ -117,3 +117,29 @@ def test_bad_input():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learned.align_to(learned, X)
+
+
+@pytest.mark.parametrize("size", [1e-290, 1e-160, 1.0, 1e160, 1e290])
+@pytest.mark.parametrize("other_size", [1e-130, 1e10])
+def test_coordinates_of_any_size(size, other_size):
+    one = random_map("kronecker", 2, 4, 2, seed=0)
+    turn = ortho_group.rvs(2, random_state=0)
+    maps = [
+        replace(one, coefficients=each * one.coefficients @ way, offset=each * one.offset @ way)
+        for each, way in ((size, turn), (other_size, np.eye(2)))
+    ]
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    expected = maps[1].transform(X)
+    if other_size / size > 1e300 or size / other_size > 1e300:
+        with pytest.raises(ValueError, match="the numbers of the aligned map are beyond float64"):
+            maps[0].align_to(maps[1], X)
+        return
+    aligned = maps[0].align_to(maps[1], X)
+    np.testing.assert_allclose(aligned.transform(X), expected, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(aligned.alignment.r2, 1)
+    assert str(PolynomialMap.from_json(aligned.to_json()).alignment) == str(aligned.alignment)
+
+
+def test_what_is_noted_by_others_is_no_alignment():
+    for noted in (5, {"r2": ["a"], "scale": 1, "n_samples": 3}, {"r2": [None], "scale": 1, "n_samples": 3}, {}):
+        assert replace(random_map("kronecker", 1), training={"alignment": noted}).alignment is None

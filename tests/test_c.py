@@ -4,6 +4,7 @@ import ctypes
 import os
 import re
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,3 +126,25 @@ def test_bad_parameters():
     with pytest.raises(ValueError, match="beyond float32: scale"):
         tiny.to_c(dtype="float32")
     np.testing.assert_allclose(run_c(tiny, X * 1e-60), tiny.transform(X * 1e-60), rtol=1e-9, atol=1e-12)
+
+
+def test_weights_that_float32_cannot_hold_are_refused():
+    learned = random_map("kronecker", 2)
+    faint = replace(learned, coefficients=learned.coefficients * [1, 1e-42])
+    with pytest.raises(ValueError, match=r"numbers are beyond float32: .* largest weight of a coordinate from"):
+        faint.to_c(dtype="float32")
+    with pytest.raises(ValueError, match=r"numbers are beyond float32: .* largest weight of a coordinate from"):
+        faint.to_onnx(dtype="float32", arithmetic="float32")
+    faint.to_c()
+    faint.to_onnx()
+    some = learned.coefficients.copy()
+    some[0] *= 1e-60  # of no weight beside the others
+    assert replace(learned, coefficients=some).to_c(dtype="float32").name == "polyfold_map"
+
+
+@pytest.mark.parametrize("dtype", [np.array([1, 2]), None, "int8", 5])
+def test_other_types_are_refused(dtype):
+    with pytest.raises(ValueError, match="`dtype` must be 'float32' or 'float64'"):
+        random_map("kronecker", 2).to_c(dtype=dtype)
+    with pytest.raises(ValueError, match="`dtype` must be 'float32' or 'float64'"):
+        random_map("kronecker", 2).to_onnx(dtype=dtype)

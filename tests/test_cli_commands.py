@@ -205,8 +205,30 @@ def test_nothing_is_overwritten_without_force(folder, tmp_path):
     assert not (tmp_path / "roll.c").exists()
     assert "is a folder" in fail(4, "transform", model, data, "-o", tmp_path)
     assert "There is no folder" in fail(4, "transform", model, data, "-o", tmp_path / "no" / "o.csv")
+    assert "The name of the output is empty" in fail(4, "transform", model, data, "-o", "")
     assert "cannot be told from its name" in fail(2, "transform", model, data, "-o", tmp_path / "o.xlsx", "-q")
     assert not (tmp_path / "o.xlsx").exists()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="such a link is replaced like any other file")
+def test_a_link_to_itself_is_told(folder, tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    model, data = folder / "roll.safetensors", folder / "roll.csv"
+    assert "Too many levels of symbolic links" in fail(4, "transform", model, data, "-o", loop, "-f")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        PolynomialMap.load(model).save(loop)
+
+
+def test_a_row_that_is_too_far_out_is_named_by_its_place_in_the_file(folder, tmp_path):
+    lines = (folder / "roll.csv").read_text().splitlines()
+    far = ",".join(["1e300"] * len(lines[1].split(",")))
+    path = tmp_path / "far.csv"
+    path.write_text(
+        "\n".join([*lines[:5], lines[5].replace(lines[5].split(",")[0], "", 1), *lines[6:9], far, lines[9]])
+    )
+    said = fail(3, "transform", folder / "roll.safetensors", path, "--drop-missing")
+    assert "far.csv: data row 9 is finite but so far from the training data that the polynomial overflows" in said
 
 
 def test_what_is_read_is_not_written(folder, tmp_path):

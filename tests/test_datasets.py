@@ -72,6 +72,8 @@ def test_turns_lengthen_the_roll():
 def test_wrong_turns(turns):
     with pytest.raises(ValueError, match="`turns` must be a finite number >= 0"):
         datasets.make_swiss_roll(10, turns=turns)
+    with pytest.raises(ValueError, match=r"`turns` must be at most 1e\+06, got 1e\+308"):
+        datasets.make_swiss_roll(10, turns=1e308)
 
 
 def test_even_spacing_is_a_grid_with_cells_about_square_on_the_sheet():

@@ -21,6 +21,22 @@ print(*(digest(map_) for map_ in fit_some(n_jobs=eval(sys.argv[1]))))
 """
 
 
+#: Of a map, and of its domain.
+NUMBERS = (
+    "shift",
+    "coefficients",
+    "offset",
+    "axes",
+    "scale",
+    "center",
+    "directions",
+    "spreads",
+    "reach",
+    "thickness",
+)
+NUMBERS += ("ranges",)
+
+
 def make_wide():
     """Samples of 40 columns near a curved sheet of 5 dimensions."""
     random = np.random.default_rng(0)
@@ -43,9 +59,11 @@ def digest(learned):
     """A hash of every number of a map."""
     found = hashlib.sha256()
     parts = [learned, learned.decoder] if learned.decoder is not None else [learned]
+    if learned.domain is not None:
+        parts.append(learned.domain)
     for part in parts:
-        for name in ("shift", "coefficients", "offset", "axes", "scale"):
-            value = getattr(part, name)
+        for name in NUMBERS:
+            value = getattr(part, name, None)
             if value is not None:
                 found.update(np.ascontiguousarray(value).tobytes())
     return found.hexdigest()

@@ -162,7 +162,7 @@ def test_bad_arguments_are_told(roll):
         learned.to_html(X, image_shape=(2, 2))
     with pytest.raises(ValueError, match=r"must end in 3, got \(1, 3, 1\)"):
         learned.to_html(X, image_shape=(1, 3, 1))
-    with pytest.raises(ValueError, match="`labels` must have 300 values each, but 'a' has 2"):
+    with pytest.raises(ValueError, match=r"`labels` must have 300 values each, but 'a' has 2"):
         learned.to_html(X, labels={"a": [1, 2]})
     with pytest.raises(ValueError, match=r"of one dimension, but 'a' has shape \(300, 2\)"):
         learned.to_html(X, labels={"a": X[:, :2]})
@@ -176,7 +176,7 @@ def test_bad_arguments_are_told(roll):
         learned.to_html(X, max_points=True)
     with pytest.raises(ValueError, match=r"`image_shape` must be an integer >= 1, got 1\.5"):
         learned.to_html(X, image_shape=(1.5, 2))
-    with pytest.raises(ValueError, match="`labels` must be a mapping from names to columns, got list"):
+    with pytest.raises(ValueError, match=r"`labels` must be a mapping from names to columns, got list"):
         learned.to_html(X, labels=[1])
     with pytest.raises(ValueError, match="`title` must be a text, got 5"):
         learned.to_html(X, title=5)
@@ -282,6 +282,29 @@ def test_tables_that_do_not_fit():
     assert run_script(named, text="a,b,c,a\n1,2,3,4\n")["error"] == "The file has more than one column a."
     assert run_script(unnamed, text="1,2,3\n4,5,6\n")["rows"] == [[1, 2, 3], [4, 5, 6]]
     assert run_script(unnamed, text="p,q,r\n4,5,6\n")["rows"] == [[4, 5, 6]]
+
+
+def test_numbers_beyond_single_precision_are_kept(roll, monkeypatch):
+    X, _, learned = roll
+    monkeypatch.setattr("polyfold.export.html.EXACT_NUMBERS", 10)
+    far = X.copy()
+    far[7] *= 1e50
+    near, page = (read_payload(learned.to_html(each)) for each in (X, far))
+    assert near["values"]["type"] == near["coordinates"]["type"] == "float32"
+    assert page["values"]["type"] == page["coordinates"]["type"] == "float64"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"labels": {"a": 5}}, "`labels` must be columns of 300 values, but 'a' is 5"),
+        ({"image_shape": 5}, "`image_shape` must be .height, width. or .height, width, 3., got 5"),
+    ],
+)
+def test_labels_and_shapes_that_are_none(roll, given, message):
+    X, _, learned = roll
+    with pytest.raises(ValueError, match=message):
+        learned.to_html(X, **given)
 
 
 def test_what_a_mask_hides_is_not_in_the_page(roll):

@@ -291,14 +291,18 @@ TEXT_BOMBS = {
 }
 
 
+#: Less than all of the text would take, or all of the numbers.
+MOST_BYTES = {"rows": 100_000_000, "empty lines": 15_000_000}
+
+
 @needs_high_water
 @pytest.mark.parametrize("kind", TEXT_BOMBS)
 def test_text_that_unpacks_without_end(kind, tmp_path):
-    """Packed text that unpacks to 100 MB in one line, cell or header, or in many lines, takes bounded memory."""
+    """Packed text of 100 MB in a line, cell or header, or of 20 MB in many lines, takes bounded memory."""
     start, piece, said = TEXT_BOMBS[kind]
     path = tmp_path / "t.csv.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
-        for part in repeat(start, piece, 100_000_000 if said else 10_000_000):
+        for part in repeat(start, piece, 100_000_000 if said else 20_000_000):
             file.write(part)
     assert path.stat().st_size < 1_000_000
     if said is None:
@@ -306,7 +310,7 @@ def test_text_that_unpacks_without_end(kind, tmp_path):
         assert n_rows >= 1
     else:
         _, grown = measure_growth(refuse_table, path, said)
-    assert grown < TABLE_BYTES
+    assert grown < MOST_BYTES.get(kind, TABLE_BYTES)
 
 
 @needs_high_water

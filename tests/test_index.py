@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
@@ -293,3 +294,29 @@ def test_every_long_stage_shows_progress(capfd):
     shown = capfd.readouterr().err
     for stage in ("columns", "features", "dimension", "trial", "neighbours", "Gram pair", "ridge", "domain"):
         assert stage in shown
+
+
+@pytest.mark.parametrize("apart", [1e5, 1e7, 1e9])
+@pytest.mark.parametrize("n_columns", [16, 60])
+def test_clusters_far_apart_have_their_own_neighbours(apart, n_columns):
+    random = np.random.default_rng(0)
+    X = random.random((120, n_columns)) + np.repeat([0, 1, 3], 40)[:, np.newaxis] * apart
+    squares = cdist(X, X, "sqeuclidean")
+    distances, found = build_index(X, n_jobs=None).find(X, 11)
+    np.testing.assert_array_equal(found, np.argsort(squares, axis=1, kind="stable")[:, :11])
+    np.testing.assert_allclose(distances, np.sqrt(np.sort(squares, axis=1)[:, :11]), rtol=1e-6)
+
+
+def test_samples_that_are_repeated_more_often_than_asked_for():
+    X = np.repeat(np.random.default_rng(0).normal(size=(6, 20)), 30, axis=0)
+    distances, found = build_index(X, n_jobs=None).find(X, 8)
+    assert (distances == 0).all()
+    assert (found // 30 == np.repeat(np.arange(6), 30)[:, np.newaxis]).all()
+
+
+@pytest.mark.parametrize("n_columns", [3, 20])
+def test_no_queries(n_columns):
+    X = np.random.default_rng(0).normal(size=(50, n_columns))
+    distances, found = build_index(X, n_jobs=None).find(X[:0], 7)
+    assert distances.shape == found.shape == (0, 7)
+    assert found.dtype == np.intp

@@ -257,7 +257,7 @@ def test_laplacian_averages_neighbours_over_the_eigenvalue(surface):
 def test_training_samples_keep_their_coordinates(graph, size):
     X, _ = make_swiss_roll(size, random_state=2)
     model = NystromExtension(graph=graph, n_neighbors=10).fit(X)
-    own = model._weights * model.eigenvalues_ / (model._frame.scale**2 if graph == "isomap" else 1)
+    own = model._weights * model.eigenvalues_ / (model._frame.scale if graph == "isomap" else 1)
     np.testing.assert_allclose(model.transform(X), own, atol=1e-9 * np.abs(own).max())
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
     moved = X + 1e-6 * np.random.default_rng(0).normal(size=X.shape)
@@ -356,3 +356,18 @@ def test_new_samples_are_checked(model, roll):
     with pytest.raises(ValueError, match="2 features"):
         fitted.transform(np.ones((2, 2)))
     assert 0 < fitted.score(roll[0]) <= 1
+
+
+@pytest.mark.parametrize("graph", ["lle", "laplacian", "isomap"])
+def test_samples_of_a_few_denormals(graph):
+    whole = np.round(5 * np.random.default_rng(0).normal(size=(60, 2)))
+    found = NystromExtension(1, graph=graph, n_neighbors=8).fit(whole * 5e-324).embedding_
+    expected = NystromExtension(1, graph=graph, n_neighbors=8).fit(whole).embedding_
+    # The samples themselves are rounded, and so are Isomap's coordinates, which are as long.
+    assert np.abs(np.corrcoef(found[:, 0] / np.abs(found).max(), expected[:, 0])[0, 1]) > 0.98
+
+
+def test_coordinates_larger_than_those_of_the_samples():
+    X = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
+    with pytest.raises(ValueError, match=r"coordinates are too large for float32\. Divide X, or what is followed"):
+        KernelExtrapolation("precomputed").fit(X, 1e200 * X.astype(float))

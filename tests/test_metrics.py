@@ -1,6 +1,7 @@
 """Metrics against independent computations: scikit-learn, SciPy, and dense formulas written out here."""
 
 import numpy as np
+import pandas
 import pytest
 import sklearn.manifold
 from scipy.sparse import csr_array
@@ -252,3 +253,61 @@ assert 0 < metrics.residual_variance(Y, X, kind="distances") < 1
 assert 0 < metrics.procrustes(Y, X) < 1
 """
     assert measure_peak(script + work) - measure_peak(script) < 400e6
+
+
+RANDOM = np.random.default_rng(5)
+DATA, PLACES = RANDOM.random((60, 3)), RANDOM.random((60, 2))
+WIDEST = np.where(DATA > 0.5, 1.7e308, -1.7e308)
+
+MEASURES = {
+    "trustworthiness": metrics.trustworthiness,
+    "continuity": metrics.continuity,
+    "recall": metrics.neighbor_recall,
+    "auc": metrics.coranking_auc,
+    "procrustes": metrics.procrustes,
+    "affine": metrics.residual_variance,
+    "distances": lambda X, Y: metrics.residual_variance(X, Y, kind="distances"),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_columns_that_span_all_of_float64(name):
+    measure = MEASURES[name]
+    for wide in (WIDEST, 1.7e308 * DATA, 5e-324 * np.round(100 * DATA)):
+        plain = wide * 2.0**-1000 if np.abs(wide).max() > 1 else wide / 5e-324
+        assert measure(wide, PLACES) == measure(plain, PLACES)
+        assert measure(PLACES, wide) == measure(PLACES, plain)
+
+
+def test_residual_variance_of_columns_of_any_size():
+    Z = np.random.default_rng(0).random((100, 2))
+    expected = metrics.residual_variance(Z[::-1], Z)
+    assert expected > 0.5
+    for size in (1e-150, 1e-165, 1e-300, 1e150):
+        assert metrics.residual_variance(Z[::-1], Z * [1, size]) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="Column 1 of Z is constant"):
+        metrics.residual_variance(Z, Z * [1, 0] + [0, 0.1])
+
+
+@pytest.mark.parametrize("apart", [1e4, 1e6, 1e9])
+def test_clusters_far_apart_in_many_columns(apart):
+    """The product form of distances has no digits left of what is within a cluster."""
+    random = np.random.default_rng(0)
+    X = random.random((100, 60)) + np.repeat([0, apart], 50)[:, np.newaxis]
+    mirrored = X[:, ::-1]
+    assert metrics.trustworthiness(X, mirrored) == 1
+    assert metrics.neighbor_recall(X, mirrored) == 1
+    assert metrics.coranking_auc(X, mirrored) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_what_is_no_table_of_real_numbers(name):
+    with pytest.raises(ValueError, match=r"(X|Y) holds a number beyond float64"):
+        MEASURES[name]([[10**400, 1]] * 60, PLACES)
+    frame = pandas.DataFrame(DATA, columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="has more than one column of the name 'a'"):
+        MEASURES[name](PLACES, frame)
+    days = pandas.date_range("2020", periods=60)
+    for times in (days, days.to_series(), days.to_numpy()):
+        with pytest.raises(ValueError, match="must hold real numbers, got datetime64"):
+            MEASURES[name](times, PLACES)

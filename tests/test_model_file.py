@@ -454,13 +454,22 @@ def test_deep_records(depth, fitted, tmp_path):
             read(source)
 
 
+@pytest.mark.parametrize("change", [lambda old: old[::-1], lambda old: old[1:], lambda _: None, lambda _: "x"])
+def test_monomials_changed_by_hand(fitted, change):
+    """Evaluators in other languages read them."""
+    document = json.loads(fitted.map_.to_json())
+    document["monomials"] = change(document["monomials"])
+    with pytest.raises(ModelFormatError, match="monomials are not those of its basis and degree"):
+        PolynomialMap.from_json(json.dumps(document))
+
+
 def test_weights_changed_by_hand(fitted):
     for change in (lambda d: d["weights"][0].reverse(), lambda d: d["arrays"]["coefficients"][0].reverse()):
         document = json.loads(fitted.map_.to_json())
         change(document)
         with pytest.raises(ModelFormatError, match="weights are not those of its coefficients"):
             PolynomialMap.from_json(json.dumps(document))
-    for weights in ("a", [1], [["a"]]):
+    for weights in ("a", [1], [["a"]], None):
         with pytest.raises(ModelFormatError, match="weights are not those of its coefficients"):
             PolynomialMap.from_json(json.dumps(json.loads(fitted.map_.to_json()) | {"weights": weights}))
 

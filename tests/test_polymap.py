@@ -5,6 +5,7 @@ import gc
 import pickle
 import subprocess
 import sys
+import warnings
 import weakref
 
 import numpy as np
@@ -95,6 +96,13 @@ def test_repr_says_what_it_is():
     )
 
 
+def nest(depth):
+    nested = {}
+    for _ in range(depth):
+        nested = {"a": nested}
+    return nested
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -108,6 +116,20 @@ def test_repr_says_what_it_is():
         ({"offset": [0.0, 1.0]}, r"`coefficients` must have shape \(2, 2\)"),
         ({"basis": "fourier"}, "`basis` must be one of 'hadamard', 'kronecker', got 'fourier'"),
         ({"degree": 0}, "`degree` must be an integer >= 1, got 0"),
+        ({"shift": np.ma.array([1.0], mask=[True])}, r"`shift` has 1 masked value\(s\)"),
+        ({"shift": np.array(["2020-01-01"], dtype="M8[D]")}, "`shift` must hold real numbers, got datetime64"),
+        ({"shift": ["1"]}, "`shift` must hold real numbers, got an array of type <U1"),
+        ({"shift": [10**400]}, "`shift` must hold real numbers, got an array of type object"),
+        ({"offset": np.array([np.finfo(np.longdouble).max])}, "`offset` must be a finite array"),
+        (
+            {"coefficients": [[1j], [1.0]]},
+            "`coefficients` must hold real numbers, got an array of type complex128",
+        ),
+        ({"columns": 5}, "`columns` must be 1 different names"),
+        ({"columns": "a"}, "`columns` must be 1 different names"),
+        ({"columns": [["a"]]}, "`columns` must be 1 different names"),
+        ({"columns": ["a", "a"]}, "`columns` must be 1 different names"),
+        ({"training": nest(100_000)}, "`training` holds itself, or is nested too deeply"),
     ],
 )
 def test_wrong_parts_are_refused(change, message):
@@ -156,3 +178,15 @@ def test_numbers_of_any_type_are_held_in_double(dtype):
         assert held.dtype == np.float64
         assert held.flags.c_contiguous
     np.testing.assert_array_equal(learned.transform([[2.0, 3.0]]), [[1 + 2 + 3]])
+
+
+@pytest.mark.parametrize("name", ["domain", "decoder", "training"])
+def test_parts_of_another_kind_are_refused(name):
+    with pytest.raises(TypeError, match=f"`{name}` must be a .* or None, got int"):
+        PolynomialMap([0.0], 1.0, "hadamard", 1, [[1.0]], [0.0], **{name: 5})
+
+
+def test_a_scale_in_single_precision():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PolynomialMap([0.0], np.float32(2), "hadamard", 1, [[1.0]], [0.0]).scale == 2.0

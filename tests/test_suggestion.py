@@ -222,6 +222,11 @@ def test_bad_input(X, parameters, match):
         suggest(X, **parameters)
 
 
+def test_progress_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="`verbose` must be an integer >= 0, got 'x'"):
+        polyfold.suggest(np.eye(30), verbose="x")
+
+
 @pytest.mark.slow
 @needs("isomap")
 def test_faces_get_a_map_that_knows_light_pan_and_tilt():

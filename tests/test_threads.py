@@ -22,12 +22,13 @@ def place_in_threads(learned, n_batches, seconds=0):
     Return how many were placed, and the shapes of those that were wrong.
     """
     X = learned.shift + learned.scale * np.random.default_rng(0).normal(size=(40_000, learned.n_inputs))
-    batches = []
-    for size in (1, 2, 7, 33, 257, 4000, 40_000):
-        for dtype in (np.float64, np.float32, np.int16):
-            batch = X[:size].astype(dtype)
-            batches += [batch, np.asfortranarray(batch)]
-    expected = [learned.transform(batch) for batch in batches]
+    batches, expected = [], []
+    for dtype in (np.float64, np.float32, np.int16):
+        samples = X.astype(dtype)
+        alone = np.concatenate([learned.transform(row[np.newaxis]) for row in samples])  # nothing there to share
+        for size in (1, 2, 7, 33, 257, 4000, 40_000):
+            batches += [samples[:size], np.asfortranarray(samples[:size])]
+            expected += [alone[:size]] * 2
     end, n_placed, wrong = time.monotonic() + seconds, [0] * N_THREADS, []
 
     def place(number):
@@ -112,11 +113,11 @@ def test_a_hundred_thousand_small_batches_take_no_memory(record_property):
     assert max(grown) < 1000  # ten bytes a call
 
 
-def list_uses(estimator, X):
-    Y = estimator.transform(X)
+def list_uses(estimator, X, Y):
     learned = estimator.map_
     return {
-        "transform": lambda: estimator.transform(X.astype(np.float32)),
+        "transform": lambda: estimator.transform(X),
+        "transform in single precision": lambda: estimator.transform(X.astype(np.float32)),
         "score": lambda: estimator.score(X),
         "inverse_transform": lambda: estimator.inverse_transform(Y),
         "jacobian": lambda: learned.jacobian(X),
@@ -139,13 +140,17 @@ def list_uses(estimator, X):
 )
 def test_asking_changes_nothing(estimator):
     X, _ = make_swiss_roll(300, random_state=0)
+    samples = joblib.hash(X)
     estimator.fit(X)
-    before, samples = joblib.hash(estimator), joblib.hash(X)
-    names = set(vars(estimator))
-    for name, use in list_uses(estimator, X).items():
+    before, Y = joblib.hash(estimator), estimator.transform(X)
+    names, placed = set(vars(estimator)), Y.copy()
+    for name, use in list_uses(estimator, X, Y).items():
         use()
         assert joblib.hash(estimator) == before, name
         assert joblib.hash(X) == samples, name
+        np.testing.assert_array_equal(Y, placed, err_msg=name)
+        # What is prepared at the first use is not in the hash.
+        np.testing.assert_array_equal(estimator.transform(X), placed, err_msg=name)
     assert set(vars(estimator)) == names
     estimator.embedding_[0, 0] += 1e-12  # what would be seen
     assert joblib.hash(estimator) != before

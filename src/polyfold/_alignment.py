@@ -47,8 +47,8 @@ def read_alignment(training: Mapping[str, Any]) -> Alignment | None:
     """Return what was noted of an alignment."""
     try:
         noted = training["alignment"]
-        return Alignment(tuple(noted["r2"]), noted["scale"], noted["n_samples"])
-    except (KeyError, TypeError):  # none, or not by us
+        return Alignment(tuple(map(float, noted["r2"])), float(noted["scale"]), int(noted["n_samples"]))
+    except (KeyError, TypeError, ValueError, OverflowError):  # none, or not by us
         return None
 
 
@@ -66,29 +66,42 @@ def align_map(learned: PolynomialMap, other: PolynomialMap, samples: Any) -> Pol
         raise ValueError("The columns of `other` have other names, or another order.")
     if samples.shape[0] <= learned.n_outputs:
         raise ValueError(f"X must have more than {learned.n_outputs} samples, got {samples.shape[0]}.")
-    ours, theirs = (each.transform(samples).astype(np.float64) for each in (learned, other))
+    placed = [each.transform(samples).astype(np.float64) for each in (learned, other)]
+    sizes = [float(np.abs(each).max()) or 1.0 for each in placed]  # in these units squares are doubles
+    ours, theirs = (each / size for each, size in zip(placed, sizes, strict=True))
     center, target = ours.mean(axis=0), theirs.mean(axis=0)
     U, s, Vt = np.linalg.svd((ours - center).T @ (theirs - target))
     turn = U @ Vt
-    for placed, middle in ((ours, center), (theirs, target)):
-        if np.abs(placed - middle).max() <= LEAST_SPREAD * np.abs(placed).max():
+    for each, middle in ((ours, center), (theirs, target)):
+        if np.abs(each - middle).max() <= LEAST_SPREAD:
             raise ValueError("X lies at one point of the coordinates: aligning them needs samples that differ.")
-    scale = float(s.sum() / np.square(ours - center).sum())
-    if scale * np.abs(ours - center).max() <= LEAST_SPREAD * np.abs(theirs - target).max():
+    ratio = float(s.sum() / np.square(ours - center).sum())
+    if ratio * np.abs(ours - center).max() <= LEAST_SPREAD * np.abs(theirs - target).max():
         raise ValueError("The two maps have nothing in common on X: no turn or scale brings them nearer.")
-    move = target - scale * center @ turn
+    move = target - ratio * center @ turn
     variances = np.square(theirs - target).sum(axis=0)
-    misses = np.square(scale * ours @ turn + move - theirs).sum(axis=0)
+    misses = np.square(ratio * ours @ turn + move - theirs).sum(axis=0)
     r2 = 1 - misses / np.where(variances > 0, variances, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale, move = float(ratio * (np.float64(sizes[1]) / sizes[0])), move * sizes[1]
+        noted = {"r2": r2.tolist(), "scale": scale, "n_samples": len(ours)}
+        try:
+            if scale < np.finfo(np.float64).tiny:
+                raise ValueError("`scale` has no digits left.")
+            aligned = replace(
+                learned,
+                coefficients=scale * learned.coefficients @ turn,
+                offset=scale * learned.offset @ turn + move,
+                decoder=None if learned.decoder is None else _turn_decoder(learned.decoder, turn, scale, move),
+                training={**(learned.training or {}), "alignment": noted},
+            )
+        except ValueError as error:  # or of a number that is not finite
+            raise ValueError(
+                f"Coordinates up to {sizes[0]:.1e} cannot be brought to those up to {sizes[1]:.1e} of `other`: "
+                "the numbers of the aligned map are beyond float64."
+            ) from error
     _warn_where_apart(r2)
-    noted = {"r2": r2.tolist(), "scale": scale, "n_samples": len(ours)}
-    return replace(
-        learned,
-        coefficients=scale * learned.coefficients @ turn,
-        offset=scale * learned.offset @ turn + move,
-        decoder=None if learned.decoder is None else _turn_decoder(learned.decoder, turn, scale, move),
-        training={**(learned.training or {}), "alignment": noted},
-    )
+    return aligned
 
 
 def _turn_decoder(
@@ -105,7 +118,7 @@ def _turn_decoder(
 
 
 def _warn_where_apart(r2: NDArray[np.float64]) -> None:
-    apart = [f"y{c} ({share:.2f})" for c, share in enumerate(r2) if share < LEAST_R2]
+    apart = [f"y{c} ({share:.2f})" for c, share in enumerate(r2) if not share >= LEAST_R2]
     if apart:
         warnings.warn(
             f"The maps do not agree on X: R² is below {LEAST_R2} for {', '.join(apart)}. What such a coordinate "

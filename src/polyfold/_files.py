@@ -18,7 +18,7 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     What is written goes to a temporary file beside it, which is on the disk before it is renamed, and is removed
     whatever goes wrong. Permissions stay as they were, or are those of any new file.
     """
-    target = Path(path).resolve()  # a link stays a link, and its target is replaced
+    target = resolve(path)  # a link stays a link, and its target is replaced
     temporary = target.with_name(f".polyfold-{secrets.token_hex(8)}.tmp")
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
@@ -38,6 +38,14 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def resolve(path: str | os.PathLike[str]) -> Path:
+    """Return the file that a path means in the end; links that go round in a circle are an error of the system."""
+    try:
+        return Path(path).resolve()
+    except RuntimeError as error:  # of Python before 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path)) from error
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:

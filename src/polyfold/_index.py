@@ -18,6 +18,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from polyfold._blocks import map_blocks, row_slices
@@ -44,6 +45,9 @@ TREE_QUERIES, TABLE_WORK, CELL_WORK = 256, 4 * 10**9, 5 * 10**8
 
 #: Queries that are compared with a table at a time, where there are so many: as scikit-learn does.
 TABLE_QUERIES = 256
+
+#: Squared distances below this share of the squared norms are not sure as differences of products.
+SURE_SHARE = 1e-9
 
 #: Copies of the samples, in float32, that cells take while they are filled, beside so many bytes; and those that
 #: faiss takes when it is loaded.
@@ -88,6 +92,15 @@ def find_in_parts(
     return np.concatenate(distances), np.concatenate(found).astype(np.intp, copy=False)
 
 
+def are_cancelled(
+    distances: NDArray[np.float64], queries: NDArray[np.float64], X: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Say where the distance of a query to one of X, from ``|q|² + |x|² − 2 q·x``, has too few digits left."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.einsum("ij,ij->i", queries, queries) + np.einsum("ij,ij->i", X, X).max()
+        return np.asarray(np.square(distances) < SURE_SHARE * norms)
+
+
 @dataclass(frozen=True, eq=False)
 class TreeIndex:
     """A k-d tree."""
@@ -109,24 +122,43 @@ class TreeIndex:
 
 @dataclass(frozen=True, eq=False)
 class TableIndex:
-    """A table that every query is compared with, on all processors."""
+    """A table that every query is compared with, on all processors; near samples far from the mean once more."""
 
     table: Any
+    X: NDArray[np.float64]
     mean: Any
     n_threads: None = None
 
     @property
     def order(self) -> NDArray[np.intp]:
         """All samples as they are."""
-        return np.arange(self.table.n_samples_fit_)
+        return np.arange(len(self.X))
 
     def find(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
         """Return the distances of the nearest samples, and these."""
+        if not len(queries):
+            return np.empty((0, n_neighbors)), np.empty((0, n_neighbors), dtype=np.intp)
         queries = queries if self.mean is None else queries - self.mean
-        n_queries = TABLE_WORK // (self.table.n_samples_fit_ * queries.shape[1])
+        n_queries = TABLE_WORK // self.X.size
         n_queries -= n_queries % TABLE_QUERIES if n_queries > TABLE_QUERIES else 0
         with use_living_threads():
-            return find_in_parts(lambda some: self.table.kneighbors(some, n_neighbors), queries, n_queries)
+            distances, found = find_in_parts(
+                lambda some: self.table.kneighbors(some, n_neighbors), queries, n_queries
+            )
+        unsure = np.flatnonzero(are_cancelled(distances[:, -1], queries, self.X))
+        for rows in row_slices(len(unsure), row_bytes=32 * len(self.X)):
+            some = unsure[rows]
+            distances[some], found[some] = self._find_surely(queries[some], n_neighbors)
+        return distances, found
+
+    def _find_surely(self, queries: NDArray[np.float64], n_neighbors: int) -> Found:
+        """Find the nearest samples by differences, in which nothing cancels; that takes several times as long."""
+        distances = cdist(queries, self.X)
+        nearest = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
+        nearest.sort(axis=1)  # of those equally far the first, as elsewhere
+        reached = np.take_along_axis(distances, nearest, axis=1)
+        order = np.argsort(reached, axis=1, kind="stable")
+        return np.take_along_axis(reached, order, axis=1), np.take_along_axis(nearest, order, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +235,7 @@ def build_index(X: NDArray[np.float64], *, n_jobs: int | None, search: str = "ex
     else:
         X = X - mean
     if search == "exact":
-        return TableIndex(NearestNeighbors(algorithm="brute").fit(X), mean)
+        return TableIndex(NearestNeighbors(algorithm="brute").fit(X), X, mean)
     return _build_cells(X, mean, n_jobs)
 
 

@@ -89,9 +89,12 @@ def _check_record(facts: Any) -> None:
 
 def _check_weights(document: dict[str, Any], learned: PolynomialMap) -> None:
     """Check that what evaluators read is what the map is: neither is changed by hand without the other."""
-    weights = document.get("weights")
-    if weights is None:
+    monomials = [list(factors) for factors in learned.monomials]
+    if "monomials" in document and write_json(document["monomials"]) != write_json(monomials):
+        raise ModelFormatError("Its monomials are not those of its basis and degree, in their order.")
+    if "weights" not in document:
         return
+    weights = document["weights"]
     if not _is_array(weights) or not np.array_equal(np.shape(weights), learned.weights.shape):
         raise ModelFormatError("Its weights are not those of its coefficients.")
     try:

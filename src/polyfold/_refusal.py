@@ -42,14 +42,14 @@ def refuse_disguised(X: Any, name: str = "X") -> None:
             )
 
 
-def refuse_equal_names(X: Any) -> None:
+def refuse_equal_names(X: Any, what: str = "X") -> None:
     """Refuse a data frame of which two columns have one name: scikit-learn may, depending on its version."""
-    names = [] if isinstance(X, (np.ndarray, list, tuple)) else [name for name, _ in _list_types(X)]
+    names = [] if not hasattr(X, "columns") and not hasattr(X, "schema") else [name for name, _ in _list_types(X)]
     if len(set(names)) < len(names):
         [(name, _)] = Counter(names).most_common(1)
         raise ValueError(
-            f"X has more than one column of the name {name!r}. Give each column a name of its own, or pass "
-            "X.to_numpy()."
+            f"{what} has more than one column of the name {name!r}. Give each column a name of its own, or pass "
+            f"{what}.to_numpy()."
         )
 
 
@@ -71,7 +71,9 @@ def _list_types(X: Any) -> Iterable[tuple[Any, Any]]:
     if arrow is not None and isinstance(X, (arrow.Table, arrow.RecordBatch)):
         return zip(X.schema.names, X.schema.types, strict=True)
     names, types = getattr(X, "columns", None), getattr(X, "dtypes", None)
-    return [] if names is None or types is None else zip(names, types, strict=False)
+    if names is None or types is None:  # no frame, but perhaps one column of such
+        return [(None, X.dtype)] if getattr(X, "dtype", None) is not None else []
+    return zip(names, types, strict=False)
 
 
 def _list_types_within(values: Iterable[Any]) -> Iterable[tuple[None, Any]]:

@@ -14,6 +14,9 @@ MOST = float(np.finfo(np.float64).max)
 #: With a ridge of this size, in units of the mean eigenvalue, nothing is left of the objective.
 MOST_ALPHA = 1e100
 
+#: What rounding to another type may take off the weights of a coordinate, of the largest.
+ROUNDED = 1e-6
+
 #: The largest seed of NumPy's RandomState, which scikit-learn draws with.
 MOST_SEED = 2**32 - 1
 
@@ -29,7 +32,8 @@ def check_integer(name: str, value: Any, minimum: int) -> int:
 def check_nonnegative(name: str, value: Any, *, alternative: str = "") -> float:
     """Return `value` as a float, or say why it is not a finite number of at least 0 (nor the `alternative`)."""
     is_number = isinstance(value, Real) and not is_bool(value)
-    if not is_number or not 0 <= value < np.inf or value > MOST:
+    number = float(value) if isinstance(value, np.floating) else value  # float32 is not compared with a double
+    if not is_number or not 0 <= number < np.inf or number > MOST:
         raise ValueError(f"`{name}` must be {alternative}a finite number >= 0, got {value!r}.")
     return float(value)
 
@@ -92,6 +96,20 @@ def check_alpha(alpha: Any) -> float | None:
     if ridge > MOST_ALPHA:
         raise ValueError(f'`alpha` must be "auto" or a number from 0 to {MOST_ALPHA:g}, got {alpha!r}.')
     return ridge
+
+
+def check_numbers(learned: Any, kind: np.dtype[Any]) -> None:
+    """Check that the numbers of a map are neither too large nor too small to be computed with in a type."""
+    largest = max(float(np.abs(array).max()) for array in (learned.shift, learned.weights, learned.offset))
+    smallest, limits = np.abs(learned.weights).max(axis=0), np.finfo(kind)
+    fits = limits.tiny < learned.scale < 1 / limits.tiny and largest < limits.max
+    with np.errstate(over="ignore", under="ignore"):
+        kept = np.abs(smallest.astype(kind) - smallest) <= ROUNDED * smallest
+    if not (fits and kept.all()):
+        raise ValueError(
+            f"The map's numbers are beyond {kind.name}: scale {learned.scale:.1e}, largest {largest:.1e}, largest "
+            f"weight of a coordinate from {smallest.min():.1e}."
+        )
 
 
 def list_automatic(estimator: Any, names: Collection[str]) -> frozenset[str]:

@@ -121,13 +121,14 @@ class ImplicitEmbedding(EmbeddingTransformer):
             raise ValueError("All samples of X are equal: nothing tells them apart.")
         return np.asarray(samples), frame, standardised
 
-    def _check_range(self, coordinates: NDArray[np.float64], dtype: Any) -> None:
-        """Check that coordinates of the training samples are finite in the type of these."""
-        with np.errstate(over="ignore"):
-            if not np.isfinite(coordinates.astype(dtype)).all():
-                raise ValueError(
-                    f"The coordinates are too large for {dtype}. Divide X, or what is followed, by a constant."
-                )
+    def _check_range(self, coordinates: NDArray[np.float64], unit: float, dtype: Any) -> None:
+        """Check that coordinates of the training samples, in some unit, are numbers of the type of these."""
+        with np.errstate(over="ignore", under="ignore"):
+            kept = (coordinates * unit).astype(dtype)
+        if not np.isfinite(kept).all():
+            raise ValueError(
+                f"The coordinates are too large for {dtype}. Divide X, or what is followed, by a constant."
+            )
 
     @abstractmethod
     def _count_pair_matrices(self) -> int:
@@ -251,7 +252,7 @@ class KernelExtrapolation(ImplicitEmbedding):
         check_verbose(self.verbose)
         given, frame, samples = self._check_training_samples(X)
         learner, targets = self._learn_targets(samples, X, y)
-        self._check_range(targets, given.dtype)
+        self._check_range(targets, 1.0, given.dtype)
         T, mean, deviation = standardise_targets(targets, np.ones(len(given)))
         learned = self._extrapolate(samples, T, None if bandwidth is None else bandwidth / frame.scale, epsilon)
 
@@ -444,13 +445,12 @@ class NystromExtension(ImplicitEmbedding):
                 f"{n_positive}. Lower `n_components` or raise `n_neighbors`."
             )
         unit = frame.scale if self.graph == "isomap" else 1.0
-        with np.errstate(over="ignore"):
-            self._check_range(coordinates * unit, given.dtype)
+        self._check_range(coordinates, unit, given.dtype)
         coordinates = coordinates * fix_signs(coordinates)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
         self.samples_, self._frame, self._kernel = samples, frame, kernel
-        self._weights = coordinates / eigenvalues * unit
+        self._weights, self._unit = coordinates / eigenvalues, unit
         with np.errstate(over="ignore"):
             self.eigenvalues_ = eigenvalues * unit * unit
         self.n_neighbors_ = number
@@ -480,6 +480,6 @@ class NystromExtension(ImplicitEmbedding):
         for rows in row_slices(len(samples), row_bytes=16 * len(self.samples_)):
             with np.errstate(over="ignore", invalid="ignore"):  # what is out of range is looked for in the end
                 located = _standardise(samples[rows], self._frame)
-                placed[rows] = self._kernel.relate(located) @ self._weights
+                placed[rows] = self._kernel.relate(located) @ self._weights * self._unit
         with np.errstate(over="ignore"):
             return placed.astype(samples.dtype, copy=False)

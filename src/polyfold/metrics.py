@@ -17,8 +17,9 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from polyfold._blocks import row_slices
+from polyfold._index import are_cancelled
 from polyfold._neighbors import find_exact_neighbors
-from polyfold._refusal import refuse_disguised
+from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._validation import check_choice, check_integer
 
 __all__ = [
@@ -30,6 +31,9 @@ __all__ = [
     "residual_variance",
     "trustworthiness",
 ]
+
+#: In more columns than this distances are computed as differences of products, which is far faster.
+PRODUCT_COLUMNS = 50
 
 
 def residual_variance(Y: ArrayLike, Z: ArrayLike, kind: str = "affine") -> float:
@@ -70,17 +74,24 @@ def residual_variance(Y: ArrayLike, Z: ArrayLike, kind: str = "affine") -> float
 
 
 def _affine_residual(Y: NDArray[np.float64], Z: NDArray[np.float64]) -> float:
-    deviation = Z.std(axis=0)
-    if not (deviation > 0).all():
+    constant = np.ptp(Z, axis=0) == 0
+    if constant.any():
         raise ValueError(
-            f"Column {int(np.argmin(deviation))} of Z is constant: residual variance is undefined. Leave it out."
+            f"Column {int(np.argmax(constant))} of Z is constant: residual variance is undefined. Leave it out."
         )
-    target = (Z - Z.mean(axis=0)) / deviation
-    centered = Y - Y.mean(axis=0)
-    centered /= np.where(np.ptp(Y, axis=0) > 0, np.abs(centered).max(axis=0), 1.0)
+    centered, target = (_center_columns(S) for S in (Y, Z))
+    target /= target.std(axis=0)
     coefficients = np.linalg.lstsq(centered, target, rcond=None)[0]
     # For a least-squares fit with a constant, R² over all entries is the explained share of the variance.
     return float(np.square(target - centered @ coefficients).sum() / np.square(target).sum())
+
+
+def _center_columns(S: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return columns about their means, each of size 1: squares of what is far smaller than the others vanish."""
+    unit = np.frexp(np.abs(S).max(axis=0))[1]  # halves of doubles add up without end
+    scaled = np.ldexp(S, -unit)
+    centered = scaled - scaled.mean(axis=0)
+    return np.asarray(centered / np.where(np.ptp(S, axis=0) > 0, np.abs(centered).max(axis=0), 1.0))
 
 
 def _distance_residual(Y: NDArray[np.float64], Z: NDArray[np.float64]) -> float:
@@ -373,11 +384,15 @@ def _check_pair(
     checked = []
     for values, name in zip((first, second), names, strict=True):
         refuse_disguised(values, name)
-        if np.ndim(values) == 1:
-            values = np.reshape(values, (-1, 1))
-        values = check_array(values, dtype=np.float64, ensure_min_samples=2, input_name=name)
-        values = values - np.median(values, axis=0)
-        checked.append(values / (np.abs(values).max() or 1.0))
+        refuse_equal_names(values, name)
+        try:
+            array = np.reshape(values, (-1, 1)) if np.ndim(values) == 1 else values
+            array = check_array(array, dtype=np.float64, ensure_min_samples=2, input_name=name)
+        except OverflowError as error:
+            raise ValueError(f"{name} holds a number beyond float64.") from error
+        array = np.ldexp(array, -np.frexp(np.abs(array).max())[1])  # at most 1: the differences are doubles too
+        array = array - np.median(array, axis=0)
+        checked.append(array / (np.abs(array).max() or 1.0))
     check_consistent_length(*checked)
     return checked[0], checked[1]
 
@@ -396,13 +411,17 @@ def _distance_blocks(chosen: NDArray[np.intp], n_samples: int) -> Iterator[NDArr
 
 def _distances_to_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return squared distances from the samples `rows` to all, infinite to themselves."""
-    # In many columns the product form is far faster; it cancels where an outlier dwarfs the distances.
-    if X.shape[1] <= 50:
+    own = np.arange(len(rows)), rows
+    if X.shape[1] <= PRODUCT_COLUMNS:
         squared = cdist(X[rows], X, "sqeuclidean")
-    else:
-        squared = euclidean_distances(X[rows], X, squared=True)
-    squared[np.arange(len(rows)), rows] = np.inf
-    return np.asarray(squared)
+        squared[own] = np.inf
+        return np.asarray(squared)
+    squared = np.asarray(euclidean_distances(X[rows], X, squared=True))
+    squared[own] = np.inf
+    unsure = np.flatnonzero(are_cancelled(np.sqrt(squared.min(axis=1)), X[rows], X))
+    squared[unsure] = cdist(X[rows[unsure]], X, "sqeuclidean")
+    squared[unsure, rows[unsure]] = np.inf
+    return squared
 
 
 def rank_others(X: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.intp]:

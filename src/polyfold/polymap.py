@@ -15,7 +15,14 @@ from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
 from polyfold._keeping import KeepMethods
-from polyfold._map_input import check_names, check_samples, explain_nonfinite, place_collection, read_coordinates
+from polyfold._map_input import (
+    check_names,
+    check_samples,
+    explain_nonfinite,
+    place_collection,
+    read_array,
+    read_coordinates,
+)
 from polyfold._reading import ReadMethods
 from polyfold._record import freeze, simplify, thaw
 from polyfold._rows import is_dask
@@ -95,7 +102,8 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         for name, n_dimensions in (("shift", 1), ("coefficients", 2), ("offset", 1), ("axes", 2)):
             if name == "axes" and self.axes is None:
                 continue
-            array = np.array(getattr(self, name), dtype=np.float64, order="C")
+            with np.errstate(over="ignore"):
+                array = np.array(read_array(f"`{name}`", getattr(self, name)), dtype=np.float64, order="C")
             if array.ndim != n_dimensions or not np.isfinite(array).all():
                 raise ValueError(f"`{name}` must be a finite array of {n_dimensions} dimension(s).")
             array.flags.writeable = False
@@ -110,6 +118,11 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
         expected = (count_features(self.basis, self.n_axes, self.degree), len(self.offset))
         if self.coefficients.shape != expected:
             raise ValueError(f"`coefficients` must have shape {expected}, got {self.coefficients.shape}.")
+        for name, kind in (("domain", Domain), ("decoder", PolynomialMap), ("training", Mapping)):
+            if not isinstance(getattr(self, name), (kind, type(None))):
+                raise TypeError(
+                    f"`{name}` must be a {kind.__name__} or None, got {type(getattr(self, name)).__name__}."
+                )
         if self.domain is not None and not self.domain.fits(self.n_inputs, self.n_axes):
             raise ValueError(f"`domain` must be of {self.n_inputs} columns and {self.n_axes} variables.")
         if self.decoder is not None and (self.decoder.n_inputs, self.decoder.n_outputs) != (
@@ -117,11 +130,14 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
             self.n_axes,
         ):
             raise ValueError(f"`decoder` must take {self.n_outputs} columns to {self.n_axes} coordinates.")
-        object.__setattr__(self, "training", None if self.training is None else freeze(simplify(self.training)))
+        try:
+            object.__setattr__(
+                self, "training", None if self.training is None else freeze(simplify(self.training))
+            )
+        except RecursionError:
+            raise ValueError("`training` holds itself, or is nested too deeply.") from None
         if self.columns is not None:
-            object.__setattr__(self, "columns", tuple(self.columns))
-            if len(set(self.columns)) != self.n_inputs or not all(isinstance(name, str) for name in self.columns):
-                raise ValueError(f"`columns` must be {self.n_inputs} different names.")
+            object.__setattr__(self, "columns", _read_names(self.columns, self.n_inputs))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: pickle would bring the arrays back writable.
@@ -391,3 +407,10 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
     def alignment(self) -> Alignment | None:
         """How well the map agrees with the one that it was aligned to; None where it was not."""
         return None if self.training is None else read_alignment(self.training)
+
+
+def _read_names(columns: Any, n_columns: int) -> tuple[str, ...]:
+    names = () if isinstance(columns, str) or not hasattr(columns, "__iter__") else tuple(columns)
+    if not all(isinstance(name, str) for name in names) or not len(set(names)) == len(names) == n_columns:
+        raise ValueError(f"`columns` must be {n_columns} different names.")
+    return names

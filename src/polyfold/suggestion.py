@@ -23,7 +23,7 @@ from polyfold._learner import embed
 from polyfold._neighborhoods import TRIAL_ALPHA
 from polyfold._neighbors import find_exact_neighbors
 from polyfold._refusal import refuse_disguised, refuse_equal_names
-from polyfold._validation import check_integer, check_nonnegative, check_workers
+from polyfold._validation import check_integer, check_nonnegative, check_verbose, check_workers
 from polyfold.embedding import PolynomialEmbedding
 from polyfold.explicit import ExplicitEmbedding
 from polyfold.metrics import average_scales, count_common, measure_agreement, rank_others
@@ -207,6 +207,7 @@ def suggest(
     time_budget = check_nonnegative("time_budget", time_budget)
     seed = check_integer("random_state", random_state, 0)
     check_workers(n_jobs)
+    check_verbose(verbose)
     refuse_disguised(X)
     refuse_equal_names(X)
     with np.errstate(over="ignore", invalid="ignore"):  # of the sum by which scikit-learn looks for NaN

@@ -131,9 +131,15 @@ def _explain(error: Exception) -> tuple[str, int]:
 
 def check_output(path: str, *, force: bool, inputs: Sequence[str] = ()) -> Path | None:
     """Check before any work that an output can be written, and is none of the inputs; None is standard output."""
+    from polyfold._files import resolve
+
     if path == "-":
         return None
+    if not path:
+        raise CommandError("The name of the output is empty. Name a file.", UNWRITABLE)
     target = Path(path)
+    with explain_writing(target):
+        folder = resolve(target).parent
     if target.exists() and any(Path(each).exists() and target.samefile(each) for each in inputs):
         raise CommandError(f"{path} is what is read. Write to another file.", MISUSED)
     if target.is_dir():
@@ -142,7 +148,7 @@ def check_output(path: str, *, force: bool, inputs: Sequence[str] = ()) -> Path 
         raise CommandError(f"{path} is not a file. Write to '-' for standard output.", UNWRITABLE)
     if target.exists() and not force:
         raise CommandError(f"{path} exists. Pass --force to replace it.", UNWRITABLE)
-    if not target.resolve().parent.is_dir():
+    if not folder.is_dir():
         raise CommandError(f"There is no folder {str(target.parent)!r} to write {target.name} to.", UNWRITABLE)
     return target
 
@@ -182,7 +188,7 @@ def explain_writing(target: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.filename is not None and Path(error.filename).parent != target.resolve().parent:
+        if error.filename is not None and Path(error.filename).parent != Path(os.path.realpath(target)).parent:
             raise  # of another file
         raise CommandError(f"{target} could not be written: {error.strerror or error}", UNWRITABLE) from error
 

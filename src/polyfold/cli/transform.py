@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -80,7 +81,7 @@ def transform(
     start = time.perf_counter()
     with open_output(target) as file, make_writer(target, file, kept, names) as writer:
         for batch in show_progress(batches, table, shown=not quiet):
-            values = place_batch(learned, batch, extrapolation)
+            values = place_batch(learned, table, batch, extrapolation)
             writer.write(batch.kept, values)
             n_placed += len(values)
             n_outside += int((values[:, -1] > 1).sum()) if extrapolation else 0
@@ -94,11 +95,20 @@ def transform(
         say(f"Placed {count(n_placed, 'row')} in {seconds:.1f} s, {speed}{outside}.{where}")
 
 
-def place_batch(learned: PolynomialMap, batch: Batch, extrapolation: bool) -> Any:
+def place_batch(learned: PolynomialMap, table: Table, batch: Batch, extrapolation: bool) -> Any:
     """Return the coordinates of a batch and, where asked for, its extrapolation scores."""
     import numpy as np
 
-    placed = learned.transform(batch.values)
+    from polyfold.io import DataError
+
+    try:
+        placed = learned.transform(batch.values)
+    except ValueError as error:
+        row = re.match(r"Row (\d+) of X", str(error))
+        if row is None:
+            raise
+        source, number = table.locate_row(int(batch.list_positions()[int(row[1])]))
+        raise DataError(f"{source}: data row {number + 1:,}{str(error)[row.end() :]}") from error
     if not extrapolation:
         return placed
     return np.column_stack([placed, learned.extrapolation(batch.values)])

@@ -17,6 +17,9 @@ Surface = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 HEIGHT = 21.0
 
+#: Beyond this the angle has no digits left that say where in a turn a sample lies.
+MOST_TURNS = 1e6
+
 
 def make_swiss_roll(
     n_samples: int = 1000, *, spacing: str = "random", turns: float = 2.0, random_state: Any = None
@@ -48,7 +51,8 @@ def make_swiss_roll(
     ((500, 3), (500, 2))
     """
     check_integer("n_samples", n_samples, 1)
-    check_nonnegative("turns", turns)
+    if check_nonnegative("turns", turns) > MOST_TURNS:
+        raise ValueError(f"`turns` must be at most {MOST_TURNS:g}, got {turns!r}.")
     if check_choice("spacing", spacing, ("even", "random")) == "even":
         U = _lay_grid(n_samples, width=_spiral_length(turns), height=HEIGHT)
     else:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._files import open_whole
+from polyfold._validation import check_numbers
 from polyfold.polymap import PolynomialMap
 
 #: What a function cannot be named: keywords of C and C++, and the commonest of its library.
@@ -143,11 +144,11 @@ def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
     """Return the function of a map."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in RESERVED.split():
         raise ValueError(f"`name` must be a name in C, got {name!r}.")
-    if dtype not in ("float32", "float64", np.float32, np.float64):
+    if not isinstance(dtype, (str, type, np.dtype)) or dtype not in ("float32", "float64", np.float32, np.float64):
         raise ValueError(f"`dtype` must be 'float32' or 'float64', got {dtype!r}.")
     kind = np.dtype(dtype)
     suffix = "f" if kind == np.float32 else ""
-    _check_range(learned, kind)
+    check_numbers(learned, kind)
 
     def number(value: Any) -> str:
         return repr(kind.type(value).item() if not suffix else float(str(kind.type(value)))) + suffix
@@ -194,15 +195,6 @@ def write_c(learned: PolynomialMap, name: str, dtype: Any) -> CSource:
     # By this number the two files know each other.
     values["number"] = sha256(SOURCE.format(**values, number="").encode()).hexdigest()[:8]
     return CSource(name, HEADER.format(**values), SOURCE.format(**values))
-
-
-def _check_range(learned: PolynomialMap, kind: np.dtype[Any]) -> None:
-    arrays = [learned.shift, np.array([learned.scale]), learned.weights, learned.offset]
-    largest = max(float(np.abs(array).max()) for array in arrays)
-    if largest > np.finfo(kind).max or learned.scale < np.finfo(kind).tiny:
-        raise ValueError(
-            f"The map's numbers are beyond {kind.name}: scale {learned.scale:.1e}, largest {largest:.1e}."
-        )
 
 
 def _wrap(texts: Any) -> str:

@@ -12,6 +12,7 @@ from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from math import prod
+from numbers import Integral
 from string import Template
 from typing import Any
 
@@ -29,6 +30,9 @@ MOST_BYTES = 64_000_000
 
 #: Up to so many numbers are kept in all their digits.
 EXACT_NUMBERS = 2_000_000
+
+#: The largest number that float32 holds.
+MOST_SINGLE = float(np.finfo(np.float32).max)
 
 #: A column of whole numbers with so few different ones tells kinds apart.
 MOST_KINDS = 12
@@ -56,6 +60,8 @@ def write_html(
 ) -> str:
     """Return the page of a map."""
     max_points = check_integer("max_points", max_points, 1)
+    if isinstance(image_shape, Integral):
+        raise ValueError(f"`image_shape` must be (height, width) or (height, width, 3), got {image_shape!r}.")
     lengths = None if image_shape is None else [check_integer("image_shape", each, 1) for each in image_shape]
     if lengths is not None and (len(lengths) not in (2, 3) or prod(lengths) != learned.n_inputs):
         raise ValueError(
@@ -134,6 +140,8 @@ def pack_points(
             f"`row_numbers` must be {n_samples} whole numbers, got an array of shape {numbers.shape}."
         )
     for name, column in labels.items():
+        if not hasattr(column, "__len__"):
+            raise ValueError(f"`labels` must be columns of {n_samples} values, but {name!r} is {column!r}.")
         if len(column) != n_samples:
             raise ValueError(f"`labels` must have {n_samples} values each, but {name!r} has {len(column)}.")
     rows = choose_rows(X, max_points)
@@ -149,7 +157,7 @@ def pack_points(
     return {
         "n_points": len(rows),
         "rows": _pack(numbers[rows], "float64"),
-        "coordinates": _pack(placed, "float64" if placed.size <= EXACT_NUMBERS else "float32"),
+        "coordinates": _pack(placed, _choose_float(placed)),
         "scores": None if learned.domain is None else _pack(learned.extrapolation(values), "float32"),
         "values": _pack(values, _choose_type(values)),
         "labels": [_pack_label(name, column, rows) for name, column in labels.items()],
@@ -171,9 +179,16 @@ def _choose_type(values: NDArray[Any]) -> str:
         is_byte = values.size and values.min() >= 0 and values.max() <= 255 and np.array_equal(values, values // 1)
         if is_byte:
             return "uint8"
-    return "float64" if values.size <= EXACT_NUMBERS else "float32"
+    return _choose_float(values)
 
 
+def _choose_float(values: NDArray[Any]) -> str:
+    """Return float32 for many numbers that it can hold."""
+    is_large = values.size and max(abs(float(values.max())), abs(float(values.min()))) > MOST_SINGLE
+    return "float64" if is_large or values.size <= EXACT_NUMBERS else "float32"
+
+
+@np.errstate(over="ignore")  # of scores: what is so far out is infinitely far in a page
 def _pack(values: Any, kind: str) -> dict[str, str]:
     content = np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()
     return {"type": kind, "packed": b64encode(zlib.compress(content)).decode()}

@@ -13,6 +13,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from polyfold._validation import check_numbers
 from polyfold.polymap import PolynomialMap
 
 TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
@@ -120,7 +121,7 @@ def _split_by_degree(
 def write_onnx(learned: PolynomialMap, dtype: Any, arithmetic: Any, opset: int) -> onnx.ModelProto:
     """Return the model of a map."""
     kind, inner = _check_type("dtype", dtype), _check_type("arithmetic", arithmetic)
-    _check_range(learned, np.dtype(inner))
+    check_numbers(learned, np.dtype(inner))
     newest = onnx.defs.onnx_opset_version()
     if not isinstance(opset, int) or isinstance(opset, bool) or not OLDEST_OPSET <= opset <= newest:
         raise ValueError(f"`opset` must be an integer from {OLDEST_OPSET} to {newest}, got {opset!r}.")
@@ -149,18 +150,9 @@ def write_onnx(learned: PolynomialMap, dtype: Any, arithmetic: Any, opset: int) 
     return model
 
 
-def _check_range(learned: PolynomialMap, kind: np.dtype[Any]) -> None:
-    largest = max(float(np.abs(array).max()) for array in (learned.shift, learned.weights, learned.offset))
-    limits = np.finfo(kind)
-    if not (limits.tiny < learned.scale < 1 / limits.tiny and largest < limits.max):
-        raise ValueError(
-            f"The map's numbers are beyond {kind.name}: scale {learned.scale:.1e}, largest {largest:.1e}."
-        )
-
-
 def _check_type(parameter: str, value: Any) -> str:
     try:
-        name = str(np.dtype(value).name)
+        name = "" if value is None else str(np.dtype(value).name)
     except TypeError:
         name = ""
     if name not in TYPES:
