@@ -104,6 +104,11 @@ def test_problems_that_cannot_be_solved_say_why():
         solve_pair(unsolvable, whitening, 2)
     with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
         solve_orthogonal(unsolvable * 1e3, whitening, np.eye(3), 2)
+    with np.errstate(over="raise", invalid="raise"):  # numbers beyond a double are told in the same words
+        for large, T in ((1e300, 1.0), (1.0, 1e-200), (np.inf, 1.0)):
+            steep = Whitening(1e10 * np.eye(3), np.array([4.0, 2.0, 1.0]))
+            with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
+                solve_orthogonal(large * np.ones((3, 3)), steep, T * np.eye(3), 2)
     with pytest.raises(ValueError, match="any digit") as caught:
         solve_pair(unsolvable, whitening, 2)
     assert type(caught.value) is ValueError  # and not its subclass LinAlgError

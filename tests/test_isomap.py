@@ -287,3 +287,11 @@ def test_landmarks_are_drawn_by_the_seed():
     np.testing.assert_array_equal(drawn[0], drawn[1])
     assert (drawn[1] != drawn[2]).any()
     np.testing.assert_array_equal(draw_landmarks(7, 1), np.arange(7))
+
+
+def test_landmarks_are_drawn_by_whoever_is_given(monkeypatch):
+    monkeypatch.setattr("polyfold.objectives.isomap.N_LANDMARKS", 20)
+    expected = np.sort(np.random.RandomState(3).choice(500, 20, replace=False))
+    np.testing.assert_array_equal(draw_landmarks(500, np.random.RandomState(3)), expected)
+    expected = np.sort(np.random.default_rng(3).choice(500, 20, replace=False))
+    np.testing.assert_array_equal(draw_landmarks(500, 3), expected)

@@ -98,6 +98,21 @@ def test_the_way_back(n_axes):
     assert learned.inverse(Y.astype(np.float32)).dtype == np.float64
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_way_back_that_overflows(turned):
+    """In the polynomial, or in the unit of the columns only, or where two infinities meet in the axes."""
+    axes = np.array([[0.6, -0.8], [0.8, 0.6]]) if turned else None
+    square = PolynomialMap([0.0], 1.0, "hadamard", 2, [[1.0, 1.0], [1.0, -1.0]], [0.0, 0.0])
+    learned = PolynomialMap([0.0, 0.0], 1e8, "hadamard", 1, [[1.0], [1.0]], [0.0], axes, decoder=square)
+    with np.errstate(over="raise", invalid="raise"):
+        assert np.abs(learned.inverse([[1e140]])).max() == pytest.approx(1.4e288 if turned else 1e288)
+        for far in (1e152, 1e200):
+            with pytest.raises(ValueError, match=r"^Row 1 of Y is finite but so far from the training data that"):
+                learned.inverse([[1.0], [far]])
+        with pytest.raises(ValueError, match=r"^Y contains NaN \(row 1, column 0\)\.$"):
+            learned.inverse([[1.0], [np.nan]])
+
+
 def test_what_a_map_does_not_hold_is_told():
     learned = random_map("hadamard", 2, 4, 2)
     way_back = "This map has no way back. Fit with fit_inverse_transform=True to learn one."
