@@ -109,6 +109,9 @@ def test_problems_that_cannot_be_solved_say_why():
             steep = Whitening(1e10 * np.eye(3), np.array([4.0, 2.0, 1.0]))
             with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
                 solve_orthogonal(large * np.ones((3, 3)), steep, T * np.eye(3), 2)
+        for large, alpha in ((1e300, 0.0), (1e280, 1e20)):
+            with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
+                solve_pair(large * np.ones((3, 3)), steep, 2, alpha)
     with pytest.raises(ValueError, match="any digit") as caught:
         solve_pair(unsolvable, whitening, 2)
     assert type(caught.value) is ValueError  # and not its subclass LinAlgError

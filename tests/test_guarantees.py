@@ -114,6 +114,17 @@ def test_properties_tell_how_much_was_answered(tmp_path, monkeypatch):
     ]
 
 
+def test_mutants_that_lived_without_a_reason_are_tried_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "read_change", lambda mutant, folder: ("x", f"{mutant} = 1"))
+    path = tmp_path / "mutants" / "src" / "polyfold" / "a.py.meta"
+    path.parent.mkdir(parents=True)
+    codes = {"a.x_f__mutmut_1": 1, "a.x_f__mutmut_2": 0, "a.x_g__mutmut_1": 33, "a.x_f__mutmut_3": 36}
+    path.write_text(json.dumps({"exit_code_by_key": codes, "other": 5}))
+    assert mutants.forget_unexplained(tmp_path, [{"function": "^a.py: g$", "why": "a tie"}]) == 1
+    expected = codes | {"a.x_f__mutmut_2": None}
+    assert json.loads(path.read_text()) == {"exit_code_by_key": expected, "other": 5}
+
+
 def test_a_mutant_is_explained_by_the_first_rule_that_fits():
     rules = [{"function": "^a: f$", "line": "x", "why": "one"}, {"function": "^a: ", "why": "other"}]
     assert mutants.explain("a: f", "x = 1", rules) == "one"

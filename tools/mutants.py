@@ -74,6 +74,30 @@ def explain(function: str, after: str, rules: list[dict[str, str]]) -> str:
     return ""
 
 
+def look_at(name: str, mutant: str, folder: Path, rules: list[dict[str, str]]) -> Survivor:
+    """Return what a mutant of a file changes, and why it may live."""
+    function = name + ": " + re.sub(r"^.*\.(?:x_|xǁ)", "", mutant.rpartition("__mutmut_")[0]).replace("ǁ", ".")
+    before, after = read_change(mutant, folder)
+    return Survivor(function, before, after, explain(function, after, rules))
+
+
+def forget_unexplained(folder: Path, rules: list[dict[str, str]]) -> int:
+    """Let those that lived without a reason be tried again, by tests that there are now; return how many."""
+    n_forgotten = 0
+    for path in sorted(folder.glob("mutants/src/polyfold/**/*.meta")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        codes, name = (
+            found["exit_code_by_key"],
+            str(path.relative_to(folder / "mutants/src/polyfold").with_suffix("")),
+        )
+        for mutant in [mutant for mutant, code in codes.items() if code in ALIVE]:
+            if not look_at(name, mutant, folder, rules).why:
+                codes[mutant] = NOT_RUN
+                n_forgotten += 1
+        path.write_text(json.dumps(found), encoding="utf-8")
+    return n_forgotten
+
+
 def write_page(counts: dict[str, Counter[str]], survivors: list[Survivor]) -> None:
     """Write the table and the survivors by their reasons."""
     rows = [
@@ -99,8 +123,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=ROOT, help="where mutmut ran")
     parser.add_argument("--measured", type=Path, help="file for the figures, as JSON")
+    parser.add_argument(
+        "--again", action="store_true", help="only let those that lived without a reason be tried again"
+    )
     arguments = parser.parse_args()
     rules = tomllib.loads(RULES.read_text(encoding="utf-8"))["rule"]
+    if arguments.again:
+        print(f"{forget_unexplained(arguments.folder, rules)} mutants are to be tried again")
+        return 0
     counts: dict[str, Counter[str]] = {}
     survivors = []
     for name, codes in iterate_results(arguments.folder / "mutants"):
@@ -111,11 +141,7 @@ def main() -> int:
         alive = [mutant for mutant, code in codes.items() if code in ALIVE]
         counts[name] = Counter(all=len(codes), killed=len(codes) - len(alive))
         for mutant in alive:
-            function = re.sub(r"^.*\.(?:x_|xǁ)", "", mutant.rpartition("__mutmut_")[0]).replace("ǁ", ".")
-            before, after = read_change(mutant, arguments.folder)
-            survivors.append(
-                Survivor(f"{name}: {function}", before, after, explain(f"{name}: {function}", after, rules))
-            )
+            survivors.append(look_at(name, mutant, arguments.folder, rules))
     write_page(counts, survivors)
     n_all, n_killed = (sum(count[key] for count in counts.values()) for key in ("all", "killed"))
     unexplained = [each for each in survivors if not each.why]

@@ -126,9 +126,12 @@ def solve_pair(A: NDArray[np.float64], whitening: Whitening, n_components: int, 
         `vectors` of shape (n_features, n_components) in the coordinates of A and B, and `eigenvalues` in ascending
         order.
     """
-    C = whitening.W.T @ A @ whitening.W
-    mean = np.trace(C) / whitening.rank
-    C[np.diag_indices(whitening.rank)] += alpha * mean * whitening.penalty
+    with np.errstate(over="ignore", invalid="ignore"):
+        C = whitening.W.T @ A @ whitening.W
+        mean = np.trace(C) / whitening.rank
+        C[np.diag_indices(whitening.rank)] += alpha * mean * whitening.penalty
+    if not np.isfinite(C).all():
+        raise ValueError(whitening.explain_failure())
     try:
         eigenvalues, U = _smallest_eigenpairs(C, n_components, shift=SHIFT * mean or 1.0)
     except LinAlgError as error:
