@@ -132,7 +132,7 @@ def main() -> int:
         print(f"{forget_unexplained(arguments.folder, rules)} mutants are to be tried again")
         return 0
     counts: dict[str, Counter[str]] = {}
-    survivors = []
+    survivors: list[Survivor] = []
     for name, codes in iterate_results(arguments.folder / "mutants"):
         if NOT_RUN in codes.values():
             raise SystemExit(
@@ -140,8 +140,7 @@ def main() -> int:
             )
         alive = [mutant for mutant, code in codes.items() if code in ALIVE]
         counts[name] = Counter(all=len(codes), killed=len(codes) - len(alive))
-        for mutant in alive:
-            survivors.append(look_at(name, mutant, arguments.folder, rules))
+        survivors += [look_at(name, mutant, arguments.folder, rules) for mutant in alive]
     write_page(counts, survivors)
     n_all, n_killed = (sum(count[key] for count in counts.values()) for key in ("all", "killed"))
     unexplained = [each for each in survivors if not each.why]
