@@ -189,3 +189,14 @@ def test_sympy():
         assert max(abs(float(c)) for c in difference.coeffs()) < 1e-12
     with pytest.raises(ValueError, match="308,505 terms"):
         random_map("kronecker", 2, 784, n_axes=3).to_sympy()
+
+
+def test_sympy_hands_on_every_digit():
+    """What it prints, as for functions of Python, is the double that it was given, and not 15 digits of it."""
+    learned = PolynomialMap([-119.06554042012345], 1.0, "hadamard", 1, [[1 / 3]], [0.1])
+    [expression] = learned.to_sympy(expanded=False)
+    assert {float(number) for number in re.findall(r"\d+\.\d+", str(expression))} == {
+        119.06554042012345,
+        1 / 3,
+        0.1,
+    }

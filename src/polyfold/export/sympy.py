@@ -9,6 +9,9 @@ from sympy.core.parameters import distribute
 
 from polyfold.polymap import PolynomialMap
 
+#: Decimal digits that tell any two doubles apart.
+DIGITS = 17
+
 
 def write_sympy(learned: PolynomialMap, expanded: bool) -> Any:
     """Return a column of expressions, one for each coordinate."""
@@ -25,12 +28,12 @@ def _write_sums(learned: PolynomialMap, expanded: bool) -> Any:
     else:
         factors_of, weights = learned.monomials, learned.weights
         variables = _locate(learned, symbols)
-        totals = [sympy.Float(value) for value in learned.offset.tolist()]
+        totals = [_hold(value) for value in learned.offset.tolist()]
     products = [sympy.Mul(*(variables[v] for v in factors)) for factors in factors_of]
     sums = [
         sympy.Add(
             total,
-            *(sympy.Float(float(weight[c])) * product for weight, product in zip(weights, products, strict=True)),
+            *(_hold(weight[c]) * product for weight, product in zip(weights, products, strict=True)),
         )
         for c, total in enumerate(totals)
     ]
@@ -39,11 +42,16 @@ def _write_sums(learned: PolynomialMap, expanded: bool) -> Any:
 
 def _locate(learned: PolynomialMap, symbols: list[Any]) -> list[Any]:
     """Return the variables of the polynomial as expressions of the columns."""
-    scale = sympy.Float(learned.scale)
-    centered = [(x - sympy.Float(shift)) / scale for x, shift in zip(symbols, learned.shift.tolist(), strict=True)]
+    scale = _hold(learned.scale)
+    centered = [(x - _hold(shift)) / scale for x, shift in zip(symbols, learned.shift.tolist(), strict=True)]
     if learned.axes is None:
         return centered
     return [
-        sympy.Add(*(sympy.Float(entry) * x for entry, x in zip(axis, centered, strict=True)))
+        sympy.Add(*(_hold(entry) * x for entry, x in zip(axis, centered, strict=True)))
         for axis in learned.axes.T.tolist()
     ]
+
+
+def _hold(value: float) -> Any:
+    """Return a number with all its digits: SymPy writes, and hands on, as many as it computes with."""
+    return sympy.Float(float(value), DIGITS)
