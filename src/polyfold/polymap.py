@@ -327,8 +327,8 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
             return lazy
         coordinates = read_coordinates(Y, self.n_outputs)
         located = np.empty((len(coordinates), self.decoder.n_outputs))
-        place_samples(self.decoder, self.decoder._plan(np.float64), coordinates, located)
         with np.errstate(over="ignore", invalid="ignore"):
+            place_samples(self.decoder, self.decoder._plan(np.float64), coordinates, located)
             spanned = located if self.axes is None else located @ self.axes.T
             samples = np.asarray(spanned * self.scale + self.shift)
         if not np.isfinite(samples).all():
