@@ -69,7 +69,7 @@ coverage: $(INSTALLED)-test $(INSTALLED)-guarantees ## the share of lines and br
 	$(BIN)/python tools/covered.py $(MEASURED)/coverage.json
 
 mutants: $(INSTALLED)-test $(INSTALLED)-guarantees ## change the code in thousands of places and see whether tests notice; half an hour; AGAIN=1 tries what changed since or lived without a reason
-	$(if $(AGAIN),$(BIN)/python tools/mutants.py --again,rm -rf mutants)
+	$(if $(AGAIN),rm -f mutants/mutmut-stats.json && $(BIN)/python tools/mutants.py --again,rm -rf mutants)
 	NUMBA_DISABLE_JIT=1 $(BIN)/mutmut run --max-children 2
 	mkdir -p $(MEASURED)
 	$(BIN)/python tools/mutants.py --measured $(MEASURED)/mutants.json

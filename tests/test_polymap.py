@@ -129,7 +129,7 @@ def nest(depth):
         ({"columns": "a"}, "`columns` must be 1 different names"),
         ({"columns": [["a"]]}, "`columns` must be 1 different names"),
         ({"columns": ["a", "a"]}, "`columns` must be 1 different names"),
-        ({"training": nest(100_000)}, "`training` holds itself, or is nested too deeply"),
+        ({"training": nest(100_000)}, r"^`training` holds itself, or is nested too deeply\.$"),
     ],
 )
 def test_wrong_parts_are_refused(change, message):
