@@ -52,6 +52,7 @@ def test_a_page_without_marks_is_told():
 
 def test_a_trial_that_is_missing_or_failed_gives_no_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(guarantees, "MEASURED", tmp_path)
+    monkeypatch.setattr(guarantees, "tell_when", lambda path: "today, abc")  # without a history too
     assert guarantees.write_figures("").count(guarantees.NOT_MEASURED) == 5
     (tmp_path / "trials.xml").write_text(write_run(one="<failure/>", two=""))
     with pytest.raises(SystemExit, match="make trials did not pass: one"):
