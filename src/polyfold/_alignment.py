@@ -82,26 +82,35 @@ def align_map(learned: PolynomialMap, other: PolynomialMap, samples: Any) -> Pol
     variances = np.square(theirs - target).sum(axis=0)
     misses = np.square(ratio * ours @ turn + move - theirs).sum(axis=0)
     r2 = 1 - misses / np.where(variances > 0, variances, 1.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        scale, move = float(ratio * (np.float64(sizes[1]) / sizes[0])), move * sizes[1]
-        noted = {"r2": r2.tolist(), "scale": scale, "n_samples": len(ours)}
-        try:
-            if scale < np.finfo(np.float64).tiny:
-                raise ValueError("`scale` has no digits left.")
-            aligned = replace(
-                learned,
-                coefficients=scale * learned.coefficients @ turn,
-                offset=scale * learned.offset @ turn + move,
-                decoder=None if learned.decoder is None else _turn_decoder(learned.decoder, turn, scale, move),
-                training={**(learned.training or {}), "alignment": noted},
-            )
-        except ValueError as error:  # or of a number that is not finite
-            raise ValueError(
-                f"Coordinates up to {sizes[0]:.1e} cannot be brought to those up to {sizes[1]:.1e} of `other`: "
-                "the numbers of the aligned map are beyond float64."
-            ) from error
     _warn_where_apart(r2)
-    return aligned
+    return _move_map(learned, turn, ratio, move, sizes, {"r2": r2.tolist(), "n_samples": len(ours)})
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what is beyond float64 is told
+def _move_map(
+    learned: PolynomialMap,
+    turn: NDArray[np.float64],
+    ratio: float,
+    move: NDArray[np.float64],
+    sizes: list[float],
+    noted: dict[str, Any],
+) -> PolynomialMap:
+    """Return a map in the coordinates ``ratio · y turn + move``, where y and these are in units of their sizes."""
+    before, after = sizes
+    scale, move = float(ratio * (np.float64(after) / before)), move * after
+    coefficients, offset = scale * learned.coefficients @ turn, scale * learned.offset @ turn + move
+    if scale < np.finfo(np.float64).tiny or not (np.isfinite(coefficients).all() and np.isfinite(offset).all()):
+        raise ValueError(
+            f"Coordinates up to {before:.1e} cannot be brought to those up to {after:.1e} of `other`: the "
+            "numbers of the aligned map are beyond float64."
+        )
+    return replace(
+        learned,
+        coefficients=coefficients,
+        offset=offset,
+        decoder=None if learned.decoder is None else _turn_decoder(learned.decoder, turn, scale, move),
+        training={**(learned.training or {}), "alignment": {**noted, "scale": scale}},
+    )
 
 
 def _turn_decoder(

@@ -74,11 +74,7 @@ def read_coordinates(Y: Any, n_outputs: int) -> NDArray[np.float64]:
     array = read_array("Y", Y)
     _check_shape("Y", array, n_outputs)
     with np.errstate(over="ignore"):
-        coordinates = array.astype(np.float64, copy=False)
-    if not np.isfinite(coordinates).all():
-        row, column = np.argwhere(~np.isfinite(coordinates))[0]
-        raise ValueError(f"Y contains {_name_value(coordinates[row, column])} (row {row}, column {column}).")
-    return coordinates
+        return array.astype(np.float64, copy=False)
 
 
 def _check_columns(learned: PolynomialMap, samples: Any) -> None:
@@ -91,10 +87,6 @@ def _check_shape(name: str, array: Any, n_columns: int) -> None:
             f"{name} must have shape (n_samples, {n_columns}), got {array.shape}. "
             f"A single sample is passed as {name}.reshape(1, -1)."
         )
-
-
-def _name_value(value: Any) -> str:
-    return "NaN" if np.isnan(value) else str(value)
 
 
 def check_names(learned: PolynomialMap, X: Any) -> None:
@@ -127,6 +119,7 @@ def explain_nonfinite(X: Any, values: NDArray[np.floating[Any]], name: str = "X"
     sample = X[[row]].toarray()[0] if is_sparse(X) else X[row]
     bad_columns = np.flatnonzero(~np.isfinite(sample))
     if len(bad_columns):
-        return f"{name} contains {_name_value(sample[bad_columns[0]])} (row {row}, column {bad_columns[0]})."
+        value = sample[bad_columns[0]]
+        return f"{name} contains {'NaN' if np.isnan(value) else value} (row {row}, column {bad_columns[0]})."
     cure = " Pass X.astype(float), for more than float32 can hold." if values.dtype == np.float32 else ""
     return f"Row {row} of {name} is finite but so far from the training data that the polynomial overflows.{cure}"

@@ -48,6 +48,7 @@ class FitSize:
     n_axes: int
     n_neighbors: int
     n_features: int
+    degree: int
     geodesic: bool
     n_exact: float = inf
 
@@ -60,12 +61,11 @@ class FitSize:
         paths = 8.0 * n_samples * min(n_samples, 1000 + self.n_features) * 3 if self.geodesic else 0.0
         return 8.0 * n_samples * of_sample + held + cells + paths + 8.0 * 35 * self.n_features**2
 
-    def describe(self, degree: Any) -> str:
+    def describe(self) -> str:
         """Say what makes it large."""
         neighbors = f"{self.n_neighbors:,} neighbours, " if self.n_neighbors else ""
-        return (
-            f"{neighbors}{self.n_features:,} polynomial features of degree {degree} in {self.n_axes:,} variables"
-        )
+        features = f"{self.n_features:,} polynomial features of degree {self.degree}"
+        return f"{neighbors}{features} in {self.n_axes:,} variables"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class PairSize:
         """Return what a fit of so many samples takes, beside the libraries."""
         return 8.0 * n_samples * (3 * self.n_columns + FACTOR_FLOATS + self.n_matrices * n_samples)
 
-    def describe(self, degree: Any) -> str:
+    def describe(self) -> str:
         """Say what makes it large."""
         return f"{self.n_matrices} matrices of all pairs" if self.n_matrices else "sparse factors of near pairs"
 
@@ -112,6 +112,7 @@ def measure_fit(estimator: Any, X: Any) -> FitSize | PairSize:
         n_axes=int(r),
         n_neighbors=AUTO_NEIGHBORS[1] if isinstance(k, str) else int(k),
         n_features=count_features(choose_basis(estimator.basis, r, degree), r, degree),
+        degree=degree,
         geodesic=isinstance(graph, str) and graph in GEODESIC,
         n_exact=count_exact(getattr(estimator, "neighbors", "exact"), int(n_columns)),
     )
@@ -167,9 +168,8 @@ def tell_needs(estimator: Any, X: Any, free: float | None, reason: str) -> str:
         size = measure_fit(estimator, X)
     except (TypeError, ValueError, IndexError, AttributeError):
         return f"There is not enough memory for this fit. {cure}{because}"
-    large = size.describe(getattr(estimator, "degree", None))
     asked = (
-        f"Fitting {size.n_samples:,} samples of {size.n_columns:,} columns ({large}) takes about "
+        f"Fitting {size.n_samples:,} samples of {size.n_columns:,} columns ({size.describe()}) takes about "
         f"{_show(size.count_bytes(size.n_samples))} beside the libraries"
     )
     if free is None:

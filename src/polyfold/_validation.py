@@ -101,14 +101,14 @@ def check_alpha(alpha: Any) -> float | None:
 def check_numbers(learned: Any, kind: np.dtype[Any]) -> None:
     """Check that the numbers of a map are neither too large nor too small to be computed with in a type."""
     largest = max(float(np.abs(array).max()) for array in (learned.shift, learned.weights, learned.offset))
-    smallest, limits = np.abs(learned.weights).max(axis=0), np.finfo(kind)
+    of_each, limits = np.abs(learned.weights).max(axis=0), np.finfo(kind)
     fits = limits.tiny < learned.scale < 1 / limits.tiny and largest < limits.max
     with np.errstate(over="ignore", under="ignore"):
-        kept = np.abs(smallest.astype(kind) - smallest) <= ROUNDED * smallest
+        kept = np.abs(of_each.astype(kind) - of_each) <= ROUNDED * of_each
     if not (fits and kept.all()):
         raise ValueError(
             f"The map's numbers are beyond {kind.name}: scale {learned.scale:.1e}, largest {largest:.1e}, largest "
-            f"weight of a coordinate from {smallest.min():.1e}."
+            f"weight of a coordinate from {of_each.min():.1e}."
         )
 
 

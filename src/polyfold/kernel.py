@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from polyfold._blocks import row_slices
 from polyfold._diagnostics import warn_about
 from polyfold._eigen import fix_signs
 from polyfold._extrapolation import Extrapolation, choose_extrapolation, compute_kernel
-from polyfold._frame import Frame, build_frame
+from polyfold._implicit import ImplicitEmbedding, check_range, standardise
 from polyfold._learner import find_targets, fit_lle, is_precomputed, make_learner
 from polyfold._memory import explain_memory
 from polyfold._neighbors import (
@@ -24,10 +23,8 @@ from polyfold._neighbors import (
     find_exact_neighbors,
 )
 from polyfold._nystrom import learn_kernel
-from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._regression import standardise_targets
 from polyfold._threads import use_one_blas_thread
-from polyfold._transformer import FLOATS, EmbeddingTransformer, refuse_dask
 from polyfold._validation import (
     check_choice,
     check_integer,
@@ -52,104 +49,6 @@ LEAST_EPSILON = 1e-14
 
 #: They are chosen on at most this many samples: each bandwidth costs an eigendecomposition.
 CHOICE_SAMPLES = 2000
-
-#: Standardised numbers below this are 0, so that squares of what differs are doubles, in the systems of LLE too.
-LEAST_DISTANCE = 1e-130
-
-
-class ImplicitEmbedding(EmbeddingTransformer):
-    """An estimator that keeps its training samples, as standardised columns, to place others.
-
-    A subclass learns `samples_` and `embedding_` in `fit`, and has `_place`.
-    """
-
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> NDArray[np.floating[Any]]:
-        """Fit and return the coordinates of the training samples.
-
-        Parameters
-        ----------
-        X, y
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Equal to ``fit(X).transform(X)``.
-        """
-        fitted: Self = self.fit(X, y)
-        return fitted.embedding_
-
-    @use_one_blas_thread()
-    def transform(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
-        """Place samples by their relation to each training sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples with the columns seen in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Coordinates, float32 where X is float32.
-        """
-        placed: NDArray[np.floating[Any]] = self._place(self._check_new_samples(X))
-        if not np.isfinite(placed).all():
-            row = int(np.argmin(np.isfinite(placed).all(axis=1)))
-            raise ValueError(f"Row {row} of X is finite but so far from the training samples that it overflows.")
-        return placed
-
-    @np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
-    def _check_new_samples(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
-        check_is_fitted(self)
-        refuse_disguised(X)
-        refuse_equal_names(X)
-        return np.asarray(validate_data(self, X, reset=False, dtype=FLOATS))
-
-    @np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
-    def _check_training_samples(
-        self, X: ArrayLike
-    ) -> tuple[NDArray[np.floating[Any]], Frame, NDArray[np.float64]]:
-        """Return the samples as they are, what standardises them, and standardised."""
-        refuse_dask(X, self)
-        refuse_disguised(X)
-        refuse_equal_names(X)
-        samples = check_array(X, dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X")
-        frame, _, _ = build_frame(samples, None, center=True, random_state=None)
-        standardised = _standardise(samples, frame)
-        if not frame.variances.any() or (standardised == standardised[0]).all():  # denormals may have no spread
-            raise ValueError("All samples of X are equal: nothing tells them apart.")
-        return np.asarray(samples), frame, standardised
-
-    def _check_range(self, coordinates: NDArray[np.float64], unit: float, dtype: Any) -> None:
-        """Check that coordinates of the training samples, in some unit, are numbers of the type of these."""
-        with np.errstate(over="ignore", under="ignore"):
-            kept = (coordinates * unit).astype(dtype)
-        if not np.isfinite(kept).all():
-            raise ValueError(
-                f"The coordinates are too large for {dtype}. Divide X, or what is followed, by a constant."
-            )
-
-    @abstractmethod
-    def _count_pair_matrices(self) -> int:
-        """Return how many matrices of all pairs of samples a fit holds at a time."""
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _standardise(X: NDArray[np.floating[Any]], frame: Frame) -> NDArray[np.float64]:
-    """Return samples in the unit of the training samples: each one alike, to the bit, whenever it comes."""
-    with np.errstate(over="ignore"):
-        located = np.subtract(X, frame.shift, dtype=np.float64) / frame.scale
-    located[np.abs(located) < LEAST_DISTANCE] = 0
-    return np.asarray(located)
 
 
 class KernelExtrapolation(ImplicitEmbedding):
@@ -252,7 +151,7 @@ class KernelExtrapolation(ImplicitEmbedding):
         check_verbose(self.verbose)
         given, frame, samples = self._check_training_samples(X)
         learner, targets = self._learn_targets(samples, X, y)
-        self._check_range(targets, 1.0, given.dtype)
+        check_range(targets, 1.0, given.dtype)
         T, mean, deviation = standardise_targets(targets, np.ones(len(given)))
         learned = self._extrapolate(samples, T, None if bandwidth is None else bandwidth / frame.scale, epsilon)
 
@@ -301,7 +200,7 @@ class KernelExtrapolation(ImplicitEmbedding):
     def _place(self, samples: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         placed = np.empty((len(samples), self.coefficients_.shape[1]))
         for rows in row_slices(len(samples), row_bytes=16 * len(self.samples_)):
-            squares = cdist(_standardise(samples[rows], self._frame), self.samples_, "sqeuclidean")
+            squares = cdist(standardise(samples[rows], self._frame), self.samples_, "sqeuclidean")
             placed[rows] = compute_kernel(squares, self._width) @ self.coefficients_ + self._mean
         with np.errstate(over="ignore"):
             return placed.astype(samples.dtype, copy=False)
@@ -445,7 +344,7 @@ class NystromExtension(ImplicitEmbedding):
                 f"{n_positive}. Lower `n_components` or raise `n_neighbors`."
             )
         unit = frame.scale if self.graph == "isomap" else 1.0
-        self._check_range(coordinates, unit, given.dtype)
+        check_range(coordinates, unit, given.dtype)
         coordinates = coordinates * fix_signs(coordinates)
 
         validate_data(self, X, skip_check_array=True)  # learns number and names of the columns
@@ -479,7 +378,7 @@ class NystromExtension(ImplicitEmbedding):
         placed = np.empty((len(samples), self._weights.shape[1]))
         for rows in row_slices(len(samples), row_bytes=16 * len(self.samples_)):
             with np.errstate(over="ignore", invalid="ignore"):  # what is out of range is looked for in the end
-                located = _standardise(samples[rows], self._frame)
+                located = standardise(samples[rows], self._frame)
                 placed[rows] = self._kernel.relate(located) @ self._weights * self._unit
         with np.errstate(over="ignore"):
             return placed.astype(samples.dtype, copy=False)

@@ -26,7 +26,7 @@ from polyfold._refusal import refuse_disguised, refuse_equal_names
 from polyfold._validation import check_integer, check_nonnegative, check_verbose, check_workers
 from polyfold.embedding import PolynomialEmbedding
 from polyfold.explicit import ExplicitEmbedding
-from polyfold.metrics import average_scales, count_common, measure_agreement, rank_others
+from polyfold.metrics._ranks import average_scales, count_common, measure_agreement, rank_others
 from polyfold.objectives import GEODESIC, ISOMAP_MUTUAL
 
 #: Trials are made on at most this many samples.

@@ -186,7 +186,8 @@ def plot_quality(
     >>> plt.close(figure)
     """
     require_matplotlib("plot_quality")
-    from polyfold.metrics import average_scales, coranking_curve
+    from polyfold.metrics import coranking_curve
+    from polyfold.metrics._ranks import average_scales
 
     curves = {
         name: coranking_curve(X, each, max_samples=max_samples, random_state=random_state)

@@ -1,8 +1,4 @@
-"""How good an embedding is: against known coordinates, or against the neighbourhoods of the data.
-
-Nothing here holds an N×N matrix: what compares all pairs goes block by block, and what is dear for many
-samples can be averaged over `max_samples` of them, each still ranked against all.
-"""
+"""How good an embedding is against the neighbourhoods of the data: by the ranks of neighbours."""
 
 from __future__ import annotations
 
@@ -11,103 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import procrustes as align_shapes
 from scipy.spatial.distance import cdist
 from sklearn.metrics import euclidean_distances
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 
 from polyfold._blocks import row_slices
 from polyfold._index import are_cancelled
 from polyfold._neighbors import find_exact_neighbors
-from polyfold._refusal import refuse_disguised, refuse_equal_names
-from polyfold._validation import check_choice, check_integer
-
-__all__ = [
-    "continuity",
-    "coranking_auc",
-    "coranking_curve",
-    "neighbor_recall",
-    "procrustes",
-    "residual_variance",
-    "trustworthiness",
-]
+from polyfold._validation import check_integer
+from polyfold.metrics._pairs import check_pair
 
 #: In more columns than this distances are computed as differences of products, which is far faster.
 PRODUCT_COLUMNS = 50
-
-
-def residual_variance(Y: ArrayLike, Z: ArrayLike, kind: str = "affine") -> float:
-    """Return 1 − R² between an embedding and known coordinates; 0 is perfect.
-
-    Parameters
-    ----------
-    Y : array-like of shape (n_samples, n_components)
-        The embedding.
-    Z : array-like of shape (n_samples, n_coordinates) or (n_samples,)
-        The coordinates that generated the data.
-    kind : {"affine", "distances"}, default="affine"
-        "affine": R is the correlation over all entries of Z, each column standardised, with its best affine
-        fit from Y; order, sign, scale and skew of Y do not matter. "distances": R is the correlation between
-        the pairwise distances of Y and those of Z (Tenenbaum, de Silva, Langford 2000), which asks for an
-        isometry up to one scale.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
-    Notes
-    -----
-    "affine" costs O(N), "distances" O(N²) time in O(N) memory.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from polyfold.metrics import residual_variance
-    >>> Z = np.random.default_rng(0).random((100, 2))
-    >>> round(residual_variance(3 - 2 * Z[:, ::-1], Z), 12)
-    0.0
-    """
-    check_choice("kind", kind, ("affine", "distances"))
-    Y, Z = _check_pair(Y, Z, names=("Y", "Z"))
-    return _affine_residual(Y, Z) if kind == "affine" else _distance_residual(Y, Z)
-
-
-def _affine_residual(Y: NDArray[np.float64], Z: NDArray[np.float64]) -> float:
-    constant = np.ptp(Z, axis=0) == 0
-    if constant.any():
-        raise ValueError(
-            f"Column {int(np.argmax(constant))} of Z is constant: residual variance is undefined. Leave it out."
-        )
-    centered, target = (_center_columns(S) for S in (Y, Z))
-    target /= target.std(axis=0)
-    coefficients = np.linalg.lstsq(centered, target, rcond=None)[0]
-    # For a least-squares fit with a constant, R² over all entries is the explained share of the variance.
-    return float(np.square(target - centered @ coefficients).sum() / np.square(target).sum())
-
-
-def _center_columns(S: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return columns about their means, each of size 1: squares of what is far smaller than the others vanish."""
-    unit = np.frexp(np.abs(S).max(axis=0))[1]  # halves of doubles add up without end
-    scaled = np.ldexp(S, -unit)
-    centered = scaled - scaled.mean(axis=0)
-    return np.asarray(centered / np.where(np.ptp(S, axis=0) > 0, np.abs(centered).max(axis=0), 1.0))
-
-
-def _distance_residual(Y: NDArray[np.float64], Z: NDArray[np.float64]) -> float:
-    # One pass over the pairs; sums are taken about a typical distance so that they do not cancel.
-    about = np.array([cdist(S[:1], S).mean() for S in (Y, Z)])
-    sums, products = np.zeros(2), np.zeros((2, 2))
-    for rows in row_slices(len(Y), row_bytes=32 * len(Y)):
-        later = np.arange(rows.start, rows.stop)[:, np.newaxis] < np.arange(len(Y))
-        pairs = np.stack([cdist(S[rows], S)[later] for S in (Y, Z)]) - about[:, np.newaxis]
-        sums += pairs.sum(axis=1)
-        products += pairs @ pairs.T
-    n_pairs = len(Y) * (len(Y) - 1) / 2
-    covariance = products - np.outer(sums, sums) / n_pairs
-    if not (np.diag(covariance) > 0).all():
-        raise ValueError("All pairwise distances are equal: residual variance is undefined.")
-    return float(max(0.0, 1.0 - covariance[0, 1] ** 2 / (covariance[0, 0] * covariance[1, 1])))
 
 
 def trustworthiness(
@@ -153,7 +64,7 @@ def trustworthiness(
     >>> trustworthiness(X, 2 * X)
     1.0
     """
-    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    X, Y = check_pair(X, Y, names=("X", "Y"))
     return _mean_rank_excess(X, Y, n_neighbors, max_samples, random_state)
 
 
@@ -191,7 +102,7 @@ def continuity(
     >>> continuity(X, 2 * X)
     1.0
     """
-    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    X, Y = check_pair(X, Y, names=("X", "Y"))
     return _mean_rank_excess(Y, X, n_neighbors, max_samples, random_state)
 
 
@@ -220,7 +131,7 @@ def neighbor_recall(X: ArrayLike, Y: ArrayLike, *, n_neighbors: int = 10) -> flo
     >>> neighbor_recall(X, 2 * X)
     1.0
     """
-    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    X, Y = check_pair(X, Y, names=("X", "Y"))
     check_integer("n_neighbors", n_neighbors, 1)
     if n_neighbors >= len(X):
         raise ValueError(f"`n_neighbors` must be below the number of samples, {len(X)}, got {n_neighbors}.")
@@ -307,7 +218,7 @@ def coranking_curve(
     >>> K[:3], agreement[:3]
     (array([1, 2, 3]), array([1., 1., 1.]))
     """
-    X, Y = _check_pair(X, Y, names=("X", "Y"))
+    X, Y = check_pair(X, Y, names=("X", "Y"))
     n_samples = len(X)
     if n_samples < 3:
         raise ValueError(f"Co-ranking needs at least 3 samples, got {n_samples}.")
@@ -339,62 +250,6 @@ def measure_agreement(
 def average_scales(K: NDArray[np.int_], agreement: NDArray[np.float64]) -> float:
     """Return the mean of R_NX(K) with weights 1/K."""
     return float(np.average(agreement, weights=1 / K))
-
-
-def procrustes(Y: ArrayLike, Z: ArrayLike) -> float:
-    """Return what is left of Z's variance after Y is moved, turned and scaled onto it; 0 is the same shape.
-
-    Parameters
-    ----------
-    Y : array-like of shape (n_samples, n_components)
-        The embedding.
-    Z : array-like of shape (n_samples, n_coordinates) or (n_samples,)
-        The coordinates that generated the data. The narrower of the two is padded with zeros.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from polyfold.metrics import procrustes
-    >>> Z = np.random.default_rng(0).random((100, 2))
-    >>> round(procrustes(3 - 2 * Z[:, ::-1], Z), 12)
-    0.0
-    """
-    Y, Z = _check_pair(Y, Z, names=("Y", "Z"))
-    width = max(Y.shape[1], Z.shape[1])
-    Y, Z = (np.pad(S, ((0, 0), (0, width - S.shape[1]))) for S in (Y, Z))
-    for name, S in (("Y", Y), ("Z", Z)):
-        if not np.ptp(S, axis=0).any():
-            raise ValueError(f"All rows of {name} are equal: it has no shape to compare.")
-    return float(align_shapes(Z, Y)[2])
-
-
-@np.errstate(over="ignore", invalid="ignore")  # of the sum by which scikit-learn looks for NaN
-def _check_pair(
-    first: ArrayLike, second: ArrayLike, *, names: tuple[str, str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Check two descriptions of the same samples, and bring each near the origin and to size 1.
-
-    No metric depends on origin or unit; squares and cancellation do.
-    """
-    checked = []
-    for values, name in zip((first, second), names, strict=True):
-        refuse_disguised(values, name)
-        refuse_equal_names(values, name)
-        try:
-            array = np.reshape(values, (-1, 1)) if np.ndim(values) == 1 else values
-            array = check_array(array, dtype=np.float64, ensure_min_samples=2, input_name=name)
-        except OverflowError as error:
-            raise ValueError(f"{name} holds a number beyond float64.") from error
-        array = np.ldexp(array, -np.frexp(np.abs(array).max())[1])  # at most 1: the differences are doubles too
-        array = array - np.median(array, axis=0)
-        checked.append(array / (np.abs(array).max() or 1.0))
-    check_consistent_length(*checked)
-    return checked[0], checked[1]
 
 
 def _choose_samples(n_samples: int, max_samples: int | None, random_state: Any) -> NDArray[np.intp]:
