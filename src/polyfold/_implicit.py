@@ -36,6 +36,16 @@ class ImplicitEmbedding(EmbeddingTransformer):
         -------
         ndarray of shape (n_samples, n_components)
             Equal to ``fit(X).transform(X)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from polyfold import NystromExtension
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(300, random_state=0)
+        >>> extension = NystromExtension(n_neighbors=10)
+        >>> np.allclose(extension.fit_transform(X), extension.transform(X))
+        True
         """
         fitted: Self = self.fit(X, y)
         return fitted.embedding_
@@ -53,6 +63,16 @@ class ImplicitEmbedding(EmbeddingTransformer):
         -------
         ndarray of shape (n_samples, n_components)
             Coordinates, float32 where X is float32.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from polyfold import KernelExtrapolation
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(300, random_state=0)
+        >>> extension = KernelExtrapolation().fit(X)
+        >>> np.allclose(extension.transform(X[:5]), extension.embedding_[:5])
+        True
         """
         placed: NDArray[np.floating[Any]] = self._place(self._check_new_samples(X))
         if not np.isfinite(placed).all():

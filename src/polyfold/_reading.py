@@ -43,6 +43,17 @@ class ReadMethods:
             (monomial, coefficients, shares of variance), ``to_pandas()`` makes it a data frame, and
             ``formula(largest=6, digits=3)`` writes the terms that matter in a line for each coordinate.
 
+        See Also
+        --------
+        sensitivity : Which columns matter, where terms are too many to read.
+
+        Notes
+        -----
+        For n columns, r axes, d monomials of degree up to p and m coordinates: O(2^p d m) time without axes, and
+        O(C(n + p − 2, p − 1) (n r + r^p) m) with them, all C(n + p, p) terms being computed also where the largest
+        are asked for. The shares of D terms listed take O(s (D (p + m) + n r + d m)) more, s the samples in X, or
+        at most 1,000 that are drawn. Memory is O(r^p m + D (m + p)), and the drawn samples or X.
+
         Examples
         --------
         >>> from polyfold import PolynomialMap
@@ -84,6 +95,16 @@ class ReadMethods:
             A table with a row for each column and a value for each coordinate: how much that moves when the column
             moves by its standard deviation over X and all others stay. ``largest(n)`` picks those that move most;
             ``images(shape)`` lays the values out as pixels, to be drawn with 0 in the middle where signed.
+
+        See Also
+        --------
+        polyfold.plotting.plot_sensitivity : Draws it.
+        jacobian : The slopes that are averaged.
+
+        Notes
+        -----
+        O(N m (d + r n)) time for N samples of n columns, d monomials in r axes and m coordinates, O(N m d) without
+        axes; O(m n) memory beside a few megabytes.
 
         Examples
         --------

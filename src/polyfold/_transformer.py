@@ -118,6 +118,23 @@ class EmbeddingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         -------
         float
             At most 1; chance is 0. See :func:`polyfold.metrics.coranking_auc`.
+
+        See Also
+        --------
+        polyfold.metrics.coranking_auc : The same of any two tables.
+
+        Notes
+        -----
+        O(s² (n + log s)) time for s samples of n columns, at most 2,000, beyond placing them, and O(s) memory.
+
+        Examples
+        --------
+        >>> from polyfold import NPPE
+        >>> from polyfold.datasets import make_gaussian
+        >>> X, _ = make_gaussian(300, random_state=0)
+        >>> unseen, _ = make_gaussian(300, random_state=1)
+        >>> NPPE(n_neighbors=10).fit(X).score(unseen) > 0.9
+        True
         """
         samples: Any = self._draw_collection(X) if is_dask(X) else self._check_new_samples(X)
         if samples.shape[0] > SCORE_SAMPLES:
@@ -178,6 +195,16 @@ class MapTransformer(EmbeddingTransformer):
         -------
         ndarray of shape (n_samples, n_components)
             Equal to ``fit(X).transform(X)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from polyfold import NPPE
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(300, random_state=0)
+        >>> embedding = NPPE(n_neighbors=10)
+        >>> np.array_equal(embedding.fit_transform(X), embedding.transform(X))
+        True
         """
         self._check_output(X)
         fitted: Self = self.fit(X, y, sample_weight)
@@ -195,6 +222,27 @@ class MapTransformer(EmbeddingTransformer):
         -------
         ndarray of shape (n_samples, n_components)
             Coordinates, float32 where X is float32. Of a Dask collection a lazy Dask array, with its chunks.
+
+        See Also
+        --------
+        PolynomialMap.transform : What it calls, once X is checked.
+
+        Notes
+        -----
+        O(n r + d m) time for a sample of n columns, d monomials in r axes and m coordinates; O(d m) where the
+        columns are not reduced.
+
+        Examples
+        --------
+        A sample has the same coordinates alone and among others.
+
+        >>> import numpy as np
+        >>> from polyfold import NPPE
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(300, random_state=0)
+        >>> fitted = NPPE(n_neighbors=10).fit(X)
+        >>> np.array_equal(fitted.transform(X)[7:8], fitted.transform(X[7:8]))
+        True
         """
         if is_dask(X):
             self._check_collection(X)
@@ -247,6 +295,20 @@ class MapTransformer(EmbeddingTransformer):
         -------
         ndarray of shape (n_samples, n_features)
             Samples. How close they come is in ``diagnostics_.round_trip_error``.
+
+        See Also
+        --------
+        PolynomialMap.inverse : What it calls, once Y is checked.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from polyfold import NPPE
+        >>> from polyfold.datasets import make_gaussian
+        >>> X, _ = make_gaussian(500, random_state=0)
+        >>> fitted = NPPE(n_neighbors=10, fit_inverse_transform=True).fit(X)
+        >>> np.allclose(fitted.inverse_transform(fitted.transform(X)), X, atol=0.05)
+        True
         """
         check_is_fitted(self)
         if self.map_.decoder is None:

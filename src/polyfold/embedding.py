@@ -172,13 +172,13 @@ class PolynomialEmbedding(MapTransformer):
         What was found and chosen, and why; prints as a report.
     n_features_in_ : int
         Columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X had names.
 
     Notes
     -----
     With N samples, n columns, r axes, k neighbours and d polynomial features, `fit` costs the neighbour search
-    plus O(N k (n + min(n, k)²) + N k d + N d² + 100 d³), and about ``8 (3 N n + 2 N r + 3 N k + 35 d²)`` bytes
+    plus O(N n k min(n, k) + N k d + N d² + 100 d³), and about ``8 (3 N n + 2 N r + 3 N k + 35 d²)`` bytes
     beside the 350 MB of the libraries, for one thread; each more adds 0.1 to 0.2 GB. The features of all samples
     are held once where they take no more than half a gigabyte. `transform` costs O(n r + d · n_components) per
     sample.
@@ -186,6 +186,10 @@ class PolynomialEmbedding(MapTransformer):
     "ltsa", "hessian" and the affinities have k equations a sample (m(m+1)/2 for "hessian") instead of one, and
     cost O(N k d²) in place of O(N d²). "isomap" costs O(N² (k + log N)) up to 3,000 samples and
     O(500 N (k + log N) + 500² N) beyond, and 8 N² bytes up to 3,000 samples, 8 N (1,000 + d) beyond.
+
+    The search costs about O(N k log N) in up to 15 columns, O(N² n) in more where all samples are compared, and
+    O(N √N n) in cells. Principal axes cost O(N n min(N, n)), or O(N n r) where N and n are above 2,000 and
+    `reduce` is no fraction.
 
     Where the columns are reduced, neighbourhoods are measured in the columns or in the principal axes, whichever
     keeps the neighbours of the columns better in a trial on at most 2,000 samples; of sparse X in the axes, and
@@ -197,8 +201,21 @@ class PolynomialEmbedding(MapTransformer):
     References
     ----------
     Qiao, Zhang, Wang, Zhang, "An Explicit Nonlinear Mapping for Manifold Learning", IEEE Transactions on
-    Cybernetics 43 (2013) 51-63. Independent coordinates are after Chen and Meilă, "Selecting the independent
-    coordinates of manifolds with large aspect ratios", NeurIPS 2019.
+    Cybernetics 43 (2013) 51-63.
+
+    Graphs: Roweis, Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science 290 (2000)
+    2323-2326 ("lle"). Zhang, Wang, "MLLE: modified locally linear embedding using multiple weights", NIPS 2006
+    ("mlle"). Zhang, Zha, "Principal manifolds and nonlinear dimensionality reduction via tangent space alignment",
+    SIAM Journal on Scientific Computing 26 (2004) 313-338 ("ltsa"). Donoho, Grimes, "Hessian eigenmaps: locally
+    linear embedding techniques for high-dimensional data", PNAS 100 (2003) 5591-5596 ("hessian"). Belkin, Niyogi,
+    "Laplacian eigenmaps for dimensionality reduction and data representation", Neural Computation 15 (2003)
+    1373-1396 ("laplacian"). Coifman, Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis 21
+    (2006) 5-30 ("diffusion"). Tenenbaum, de Silva, Langford, "A global geometric framework for nonlinear
+    dimensionality reduction", Science 290 (2000) 2319-2323, and de Silva, Tenenbaum, "Global versus local methods
+    in nonlinear dimensionality reduction", NIPS 2002 ("isomap", and its landmarks).
+
+    Independent coordinates are after Chen, Meilă, "Selecting the independent coordinates of manifolds with large
+    aspect ratios", NeurIPS 2019.
 
     Examples
     --------
@@ -268,6 +285,15 @@ class PolynomialEmbedding(MapTransformer):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialEmbedding
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(500, random_state=0)
+        >>> fitted = PolynomialEmbedding(n_neighbors=10, degree=3).fit(X)
+        >>> fitted.diagnostics_.rank, len(fitted.eigenvalues_)
+        (19, 2)
         """
         settings = self._check_parameters()
         rows = open_rows(self, X, sample_weight)
@@ -338,6 +364,23 @@ class PolynomialEmbedding(MapTransformer):
         -------
         self
             `embedding_` holds the coordinates of this batch.
+
+        Notes
+        -----
+        A batch of b samples costs what these cost in `fit`, neighbours looked for among the s samples of the set,
+        plus O(100 d³) for the map, d its monomials, and the placing of a sample of at most 20,000. The estimator
+        holds up to 160 d² bytes of sums, that sample and the set while the stream goes on.
+
+        Examples
+        --------
+        >>> from polyfold import NPPE
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(900, random_state=0)
+        >>> stream = NPPE(n_neighbors=10)
+        >>> for first in (0, 300, 600):
+        ...     stream = stream.partial_fit(X[first : first + 300])
+        >>> stream.diagnostics_.n_samples
+        900
         """
         settings = self._check_parameters()
         if is_dask(X):

@@ -20,6 +20,23 @@ class NPPE(PolynomialEmbedding):
     fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
+    See Also
+    --------
+    SNPPE : Without cross terms, for many columns.
+    NPE : Of degree 1.
+    PolynomialEmbedding : The general form.
+
+    Notes
+    -----
+    Costs are those of :class:`PolynomialEmbedding` with d = C(r + p, p) − 1 monomials, p the degree and r the
+    columns or the axes that `reduce` puts them into: `transform` costs O(n r + d m) per sample of n columns, m
+    coordinates, and O(d m) without axes.
+
+    References
+    ----------
+    Qiao, Zhang, Wang, Zhang, "An Explicit Nonlinear Mapping for Manifold Learning", IEEE Transactions on
+    Cybernetics 43 (2013) 51-63, algorithm 1.
+
     Examples
     --------
     >>> from polyfold import NPPE
@@ -80,6 +97,21 @@ class SNPPE(PolynomialEmbedding):
     n_components, n_neighbors, degree, alpha, reduce, center, coordinates, neighbors, reference_size, \
     fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    See Also
+    --------
+    NPPE : With cross terms.
+    PolynomialEmbedding : The general form.
+
+    Notes
+    -----
+    Costs are those of :class:`PolynomialEmbedding` with d = n p monomials, p the degree, for n columns:
+    `transform` costs O(n p m) per sample, m coordinates.
+
+    References
+    ----------
+    Qiao, Zhang, Wang, Zhang, "An Explicit Nonlinear Mapping for Manifold Learning", IEEE Transactions on
+    Cybernetics 43 (2013) 51-63, algorithm 2.
 
     Examples
     --------
@@ -179,13 +211,33 @@ class NPE(LinearEmbedding):
     fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
+    See Also
+    --------
+    NPPE : The same with a polynomial.
+    ONPP : The same as an orthogonal projection.
+    PolynomialEmbedding : The general form.
+
+    Notes
+    -----
+    Costs are those of :class:`PolynomialEmbedding` with d = n for N samples of n columns and k neighbours: `fit`
+    the neighbour search plus O(N n k min(n, k) + N n² + n³), and `transform` O(n m) per sample, m coordinates.
+
+    References
+    ----------
+    He, Cai, Yan, Zhang, "Neighborhood preserving embedding", ICCV 2005, 1208-1213.
+
+    Pang, Zhang, Liu, Yu, Li, "Neighborhood preserving projections (NPP): a novel linear dimension reduction
+    method", ICIC 2005, Lecture Notes in Computer Science 3644, 117-125.
+
     Examples
     --------
     >>> from polyfold import NPE
-    >>> from polyfold.datasets import make_swiss_roll
-    >>> X, _ = make_swiss_roll(500, random_state=0)
-    >>> NPE(n_neighbors=10).fit_transform(X).shape
-    (500, 2)
+    >>> from polyfold.datasets import make_gaussian
+    >>> from polyfold.metrics import residual_variance
+    >>> X, Z = make_gaussian(500, random_state=0)
+    >>> embedding = NPE(n_neighbors=10).fit(X)
+    >>> embedding.map_.degree, residual_variance(embedding.transform(X), Z) < 0.01
+    (1, True)
     """
 
     _graph = "lle"
@@ -207,6 +259,22 @@ class ONPP(LinearEmbedding):
     n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, reference_size, \
     fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    See Also
+    --------
+    NPE : With uncorrelated coordinates instead.
+    OLPP : The same of another graph.
+    PolynomialEmbedding : The general form.
+
+    Notes
+    -----
+    Costs are those of :class:`PolynomialEmbedding` with d = n for N samples of n columns and k neighbours: `fit`
+    the neighbour search plus O(N n k min(n, k) + N n² + n³), and `transform` O(n m) per sample, m coordinates.
+
+    References
+    ----------
+    Kokiopoulou, Saad, "Orthogonal neighborhood preserving projections: a projection-based dimensionality reduction
+    technique", IEEE Transactions on Pattern Analysis and Machine Intelligence 29 (2007) 2143-2156.
 
     Examples
     --------
@@ -236,13 +304,29 @@ class LPP(LinearEmbedding):
     fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
+    See Also
+    --------
+    OLPP : The same as an orthogonal projection.
+    PolynomialEmbedding : The general form.
+
+    Notes
+    -----
+    Costs are those of :class:`PolynomialEmbedding` with d = n for N samples of n columns and k neighbours: `fit`
+    the neighbour search plus O(N k n² + n³), and `transform` O(n m) per sample, m coordinates.
+
+    References
+    ----------
+    He, Niyogi, "Locality preserving projections", NIPS 2003.
+
     Examples
     --------
     >>> from polyfold import LPP
-    >>> from polyfold.datasets import make_swiss_roll
-    >>> X, _ = make_swiss_roll(500, random_state=0)
-    >>> LPP(n_neighbors=10).fit_transform(X).shape
-    (500, 2)
+    >>> from polyfold.datasets import make_gaussian
+    >>> from polyfold.metrics import residual_variance
+    >>> X, Z = make_gaussian(500, random_state=0)
+    >>> embedding = LPP(n_neighbors=10).fit(X)
+    >>> embedding.map_.degree, residual_variance(embedding.transform(X), Z) < 0.05
+    (1, True)
     """
 
     _graph = "laplacian"
@@ -260,6 +344,28 @@ class OLPP(LinearEmbedding):
     n_components, n_neighbors, alpha, reduce, center, coordinates, neighbors, reference_size, \
     fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
+
+    See Also
+    --------
+    LPP : With uncorrelated coordinates instead.
+    ONPP : The same of another graph.
+    PolynomialEmbedding : The general form.
+
+    Notes
+    -----
+    Costs are those of :class:`PolynomialEmbedding` with d = n for N samples of n columns and k neighbours: `fit`
+    the neighbour search plus O(N k n² + n³), and `transform` O(n m) per sample, m coordinates.
+
+    All directions are found at once, as by Kokiopoulou and Saad, where each minimises the objective. Cai and
+    others, whose method has the same name, find one after another, each relative to the variance along it.
+
+    References
+    ----------
+    Kokiopoulou, Saad, "Orthogonal neighborhood preserving projections: a projection-based dimensionality reduction
+    technique", IEEE Transactions on Pattern Analysis and Machine Intelligence 29 (2007) 2143-2156.
+
+    Cai, He, Han, Zhang, "Orthogonal Laplacianfaces for face recognition", IEEE Transactions on Image Processing 15
+    (2006) 3608-3614.
 
     Examples
     --------
@@ -288,13 +394,30 @@ class LLTSA(LinearEmbedding):
     fit_inverse_transform, n_jobs, random_state, verbose
         As in :class:`PolynomialEmbedding`, where the attributes are described too.
 
+    See Also
+    --------
+    NPE : The same of another graph.
+    PolynomialEmbedding : The general form.
+
+    Notes
+    -----
+    Costs are those of :class:`PolynomialEmbedding` with d = n for N samples of n columns and k neighbours: `fit`
+    the neighbour search plus O(N k n (n + k) + n³), and `transform` O(n m) per sample, m coordinates.
+
+    References
+    ----------
+    Zhang, Yang, Zhao, Ge, "Linear local tangent space alignment and application to face recognition",
+    Neurocomputing 70 (2007) 1547-1553.
+
     Examples
     --------
     >>> from polyfold import LLTSA
-    >>> from polyfold.datasets import make_swiss_roll
-    >>> X, _ = make_swiss_roll(500, random_state=0)
-    >>> LLTSA(n_neighbors=10).fit_transform(X).shape
-    (500, 2)
+    >>> from polyfold.datasets import make_gaussian
+    >>> from polyfold.metrics import residual_variance
+    >>> X, Z = make_gaussian(500, random_state=0)
+    >>> embedding = LLTSA(n_neighbors=10).fit(X)
+    >>> embedding.map_.degree, residual_variance(embedding.transform(X), Z) < 0.001
+    (1, True)
     """
 
     _graph = "ltsa"

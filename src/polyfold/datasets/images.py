@@ -89,6 +89,29 @@ def load_frey_faces(path: str | os.PathLike[str] | None = None) -> NDArray[np.ui
     -------
     ndarray of shape (1965, 560)
         Grey values of 28×20 pixels, row by row.
+
+    Notes
+    -----
+    O(N n) time and memory, N images of n pixels: the file is read whole.
+
+    References
+    ----------
+    Roweis, Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science 290 (2000) 2323-2326.
+
+    Roweis, "Data for MATLAB hackers", https://cs.nyu.edu/~roweis/data.html, which has the set.
+
+    Examples
+    --------
+    Blank frames in a file of the same form, in place of the set:
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from polyfold.datasets import load_frey_faces
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez_compressed(f"{folder}/frey_faces_28x20.npz", X=np.zeros((3, 560), dtype=np.uint8))
+    ...     X = load_frey_faces(folder)
+    >>> X.reshape(-1, 28, 20).shape
+    (3, 28, 20)
     """
     return load_arrays(FREY_FACES, path)["X"]
 
@@ -108,6 +131,31 @@ def load_usps(path: str | os.PathLike[str] | None = None) -> tuple[NDArray[np.ui
         Grey values of 16×16 pixels, row by row.
     y : ndarray of shape (11000,)
         The digit.
+
+    Notes
+    -----
+    O(N n) time and memory, N images of n pixels: the file is read whole.
+
+    References
+    ----------
+    Hull, "A database for handwritten text recognition research", IEEE Transactions on Pattern Analysis and Machine
+    Intelligence 16 (1994) 550-554.
+
+    Roweis, "Data for MATLAB hackers", https://cs.nyu.edu/~roweis/data.html, which has the set.
+
+    Examples
+    --------
+    Blank images in a file of the same form, in place of the set:
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from polyfold.datasets import load_usps
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     blank = {"X": np.zeros((3, 256), dtype=np.uint8), "y": np.array([0, 1, 1])}
+    ...     np.savez_compressed(f"{folder}/usps_all_roweis_11000_16x16.npz", **blank)
+    ...     X, y = load_usps(folder)
+    >>> X[y == 1].shape
+    (2, 256)
     """
     arrays = load_arrays(USPS, path)
     return arrays["X"], arrays["y"]
@@ -128,6 +176,29 @@ def load_isomap_faces(path: str | os.PathLike[str] | None = None) -> tuple[NDArr
         Grey values of 32×32 pixels, row by row.
     t : ndarray of shape (698, 3)
         Light, pan and tilt, standardised.
+
+    Notes
+    -----
+    O(N n) time and memory, N images of n pixels: the file is read whole.
+
+    References
+    ----------
+    Tenenbaum, de Silva, Langford, "A global geometric framework for nonlinear dimensionality reduction", Science
+    290 (2000) 2319-2323.
+
+    Examples
+    --------
+    Blank images in a file of the same form, in place of the set:
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from polyfold.datasets import load_isomap_faces
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez_compressed(f"{folder}/isomap_faces_32x32.npz", X=np.zeros((3, 1024)), t=np.eye(3))
+    ...     X, t = load_isomap_faces(folder)
+    >>> light, pan, tilt = t.T
+    >>> light.tolist()
+    [1.0, 0.0, 0.0]
     """
     arrays = load_arrays(ISOMAP_FACES, path)
     return arrays["X"], arrays["t"]
@@ -148,6 +219,27 @@ def load_coil20(path: str | os.PathLike[str] | None = None) -> tuple[NDArray[np.
         Grey values of 32×32 pixels, row by row.
     y : ndarray of shape (1440,)
         The object.
+
+    Notes
+    -----
+    O(N n) time and memory, N images of n pixels: the file is read whole.
+
+    References
+    ----------
+    Nene, Nayar, Murase, "Columbia object image library (COIL-20)", technical report, Columbia University, 1996.
+
+    Examples
+    --------
+    Where there is no set, the error says where it is published:
+
+    >>> import tempfile
+    >>> from polyfold.datasets import load_coil20
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         load_coil20(folder)
+    ...     except FileNotFoundError as error:
+    ...         print(str(error).split(" published at ")[1].split(" (")[0])
+    Columbia University, cs.columbia.edu/CAVE/software/softlib/coil-20.php
     """
     arrays = load_arrays(COIL20, path)
     return arrays["X"], arrays["y"]
@@ -172,6 +264,29 @@ def load_mnist(
         Grey values of 28×28 pixels, row by row.
     y : ndarray of shape (70000,)
         The digit.
+
+    Notes
+    -----
+    O(N n) time and memory, N images of n pixels: the file is read whole.
+
+    References
+    ----------
+    LeCun, Bottou, Bengio, Haffner, "Gradient-based learning applied to document recognition", Proceedings of the
+    IEEE 86 (1998) 2278-2324.
+
+    Examples
+    --------
+    Blank images in a file of the same form, in place of the set:
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from polyfold.datasets import load_mnist
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     blank = {"X": np.zeros((3, 784), dtype=np.uint8), "y": np.array([7, 2, 1])}
+    ...     np.savez_compressed(f"{folder}/mnist_70000_28x28.npz", **blank, is_test=[False, True, True])
+    ...     X, y = load_mnist(folder, subset="test")
+    >>> y
+    array([2, 1])
     """
     check_choice("subset", subset, {"all", "train", "test"})
     arrays = load_arrays(MNIST, path)

@@ -43,12 +43,27 @@ def make_swiss_roll(
     Z : ndarray of shape (n_samples, 2)
         (t, h), h between 0 and 21.
 
+    Notes
+    -----
+    O(N) time and memory for N samples.
+
+    References
+    ----------
+    Tenenbaum, de Silva, Langford, "A global geometric framework for nonlinear dimensionality reduction", Science
+    290 (2000) 2319-2323 (the Swiss roll).
+
+    Wittman, "MANIfold learning Matlab demo", University of Minnesota, 2005,
+    http://www.math.umn.edu/~wittman/mani/.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from polyfold.datasets import make_swiss_roll
     >>> X, Z = make_swiss_roll(500, random_state=0)
     >>> X.shape, Z.shape
     ((500, 3), (500, 2))
+    >>> np.allclose(np.hypot(X[:, 0], X[:, 2]), Z[:, 0])
+    True
     """
     check_integer("n_samples", n_samples, 1)
     if check_nonnegative("turns", turns) > MOST_TURNS:
@@ -73,6 +88,18 @@ def make_swiss_hole(n_samples: int = 1000, *, random_state: Any = None) -> Surfa
     X : ndarray of shape (n_samples, 3)
     Z : ndarray of shape (n_samples, 2)
         (t, h).
+
+    Notes
+    -----
+    O(N) time and memory for N samples: less than a tenth of the draws fall into the hole.
+
+    References
+    ----------
+    Donoho, Grimes, "Hessian eigenmaps: locally linear embedding techniques for high-dimensional data", PNAS 100
+    (2003) 5591-5596 (a Swiss roll with a hole).
+
+    Wittman, "MANIfold learning Matlab demo", University of Minnesota, 2005,
+    http://www.math.umn.edu/~wittman/mani/.
 
     Examples
     --------
@@ -106,6 +133,15 @@ def make_gaussian(n_samples: int = 1000, *, random_state: Any = None) -> Surface
     Z : ndarray of shape (n_samples, 2)
         (x, y), drawn from that distribution.
 
+    Notes
+    -----
+    O(N) time and memory for N samples.
+
+    References
+    ----------
+    Wittman, "MANIfold learning Matlab demo", University of Minnesota, 2005,
+    http://www.math.umn.edu/~wittman/mani/.
+
     Examples
     --------
     >>> from polyfold.datasets import make_gaussian
@@ -134,11 +170,21 @@ def make_twin_peaks(n_samples: int = 1000, *, random_state: Any = None) -> Surfa
     Z : ndarray of shape (n_samples, 2)
         (x, y), uniform on [−1, 1]².
 
+    Notes
+    -----
+    O(N) time and memory for N samples.
+
+    References
+    ----------
+    Wittman, "MANIfold learning Matlab demo", University of Minnesota, 2005,
+    http://www.math.umn.edu/~wittman/mani/.
+
     Examples
     --------
     >>> from polyfold.datasets import make_twin_peaks
-    >>> make_twin_peaks(500, random_state=0)[0].shape
-    (500, 3)
+    >>> X, Z = make_twin_peaks(500, random_state=0)
+    >>> bool(abs(X[:, 2]).max() < 1), bool((X[:, :2] == Z).all())
+    (True, True)
     """
     check_integer("n_samples", n_samples, 1)
     Z = check_random_state(random_state).uniform(-1, 1, size=(n_samples, 2))
@@ -160,6 +206,15 @@ def make_punctured_sphere(n_samples: int = 1000, *, random_state: Any = None) ->
         (a x, a y, 2(1 − a)) with a = 4 / (4 + x² + y²), a sphere of radius 1.
     Z : ndarray of shape (n_samples, 2)
         (x, y): the points of a grid on [−5, 5]² nearest the origin.
+
+    Notes
+    -----
+    O(N log N) time and O(N) memory for N samples: points of the grid are sorted.
+
+    References
+    ----------
+    Wittman, "MANIfold learning Matlab demo", University of Minnesota, 2005,
+    http://www.math.umn.edu/~wittman/mani/.
 
     Examples
     --------
@@ -193,11 +248,21 @@ def make_toroidal_helix(n_samples: int = 1000, *, random_state: Any = None) -> S
     Z : ndarray of shape (n_samples, 1)
         t, evenly spaced on [0, 2π).
 
+    Notes
+    -----
+    O(N) time and memory for N samples.
+
+    References
+    ----------
+    Wittman, "MANIfold learning Matlab demo", University of Minnesota, 2005,
+    http://www.math.umn.edu/~wittman/mani/.
+
     Examples
     --------
     >>> from polyfold.datasets import make_toroidal_helix
-    >>> make_toroidal_helix(500, random_state=0)[1].shape
-    (500, 1)
+    >>> X, Z = make_toroidal_helix(500, random_state=0)
+    >>> round(float(Z[250, 0]), 4), bool(abs(X[:, 2]).max() < 1.5)
+    (3.1416, True)
     """
     check_integer("n_samples", n_samples, 1)
     t = 2 * np.pi * np.arange(n_samples) / n_samples
@@ -221,6 +286,15 @@ def make_corner_planes(n_samples: int = 1000, *, random_state: Any = None) -> Su
     X : ndarray of shape (n_samples, 3)
     Z : ndarray of shape (n_samples, 2)
         The grid before folding.
+
+    Notes
+    -----
+    O(N) time and memory for N samples.
+
+    References
+    ----------
+    Wittman, "MANIfold learning Matlab demo", University of Minnesota, 2005,
+    http://www.math.umn.edu/~wittman/mani/.
 
     Examples
     --------

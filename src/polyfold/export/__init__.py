@@ -45,7 +45,22 @@ class ExportMethods:
 
         Notes
         -----
+        O(n r + d (m + p)) time for n columns, r axes, d monomials of degree up to p and m coordinates. The model
+        holds O(n r + d m) numbers, and multiplies as many for each sample.
+
         Needs ``pip install "polyfold[onnx]"``. skl2onnx converts whole pipelines, with nothing to register.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> square = PolynomialMap(shift=[0.0], scale=1.0, basis="hadamard", degree=2,
+        ...                        coefficients=[[0.0], [1.0]], offset=[0.5])
+        >>> import numpy as np
+        >>> import onnxruntime
+        >>> session = onnxruntime.InferenceSession(square.to_onnx().SerializeToString())
+        >>> session.run(["Y"], {"X": np.array([[2.0], [3.0]])})[0]
+        array([[4.5],
+               [9.5]])
         """
         return load_exporter("onnx").write_onnx(self, dtype, arithmetic, opset)
 
@@ -77,7 +92,22 @@ class ExportMethods:
 
         Notes
         -----
+        O(n r + d (m + p)) time for n columns, r axes, d monomials of degree up to p and m coordinates. The
+        statement holds O(n r + d m) numbers, and a database multiplies as many for each row.
+
         Needs ``pip install "polyfold[sql]"``.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> line = PolynomialMap(shift=[1.0, 0.0], scale=2.0, basis="hadamard", degree=1,
+        ...                      coefficients=[[3.0], [4.0]], offset=[0.5])
+        >>> import duckdb
+        >>> database = duckdb.connect()
+        >>> _ = database.sql("CREATE TABLE samples AS SELECT 7 AS id, 2.0 AS x0, 3.0 AS x1")
+        >>> database.sql(line.to_sql(keep=["id"])).fetchall()
+        [(7, 8.0)]
+        >>> database.close()
         """
         return cast("str", load_exporter("sql").write_sql(self, dialect, table, columns, keep))
 
@@ -97,12 +127,25 @@ class ExportMethods:
 
         Notes
         -----
+        O(d p m + n r) time for n columns, r axes, d monomials of degree up to p and m coordinates, where the
+        expressions are nested; expanded that of :meth:`PolynomialMap.terms`, and O(p m) for each of these.
+
         Needs ``pip install "polyfold[sympy]"``.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> square = PolynomialMap(shift=[0.0], scale=1.0, basis="hadamard", degree=2,
+        ...                        coefficients=[[0.0], [1.0]], offset=[0.5])
+        >>> import sympy
+        >>> [expression] = square.to_sympy()
+        >>> float(expression.subs(sympy.Symbol("x0", real=True), 3))
+        9.5
         """
         return load_exporter("sympy").write_sympy(self, expanded)
 
     def to_latex(self, *, largest: int = 6, digits: int = 3) -> str:
-        """Write the map as LaTeX that a person can read: what moves each coordinate most first, rounded.
+        r"""Write the map as LaTeX that a person can read: what moves each coordinate most first, rounded.
 
         Parameters
         ----------
@@ -116,6 +159,25 @@ class ExportMethods:
         -------
         str
             An ``aligned`` environment, for math mode.
+
+        See Also
+        --------
+        PolynomialMap.terms : The figures behind it.
+
+        Notes
+        -----
+        The cost of ``terms(largest=5000)``: O(2^p d m) without axes, d monomials of degree up to p and m
+        coordinates.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> line = PolynomialMap(shift=[1.0, 0.0], scale=2.0, basis="hadamard", degree=1,
+        ...                      coefficients=[[3.0], [4.0]], offset=[0.5])
+        >>> print(line.to_latex())
+        \begin{aligned}
+        y_{0} &= 2\,x_{1} + 1.5\,x_{0} - 1
+        \end{aligned}
         """
         return cast("str", load_exporter("latex").write_latex(self, largest, digits))
 
@@ -134,6 +196,25 @@ class ExportMethods:
         -------
         CSource
             `header` and `source`, two texts; ``write(folder)`` makes them files.
+
+        Notes
+        -----
+        O(n r + d m + d p log d) time for n columns, r axes, d monomials of degree up to p and m coordinates. The
+        source holds O(n r + d m) numbers; its function multiplies as many for each sample, and keeps r + p + 1
+        numbers on the stack.
+
+        Examples
+        --------
+        >>> from polyfold import PolynomialMap
+        >>> line = PolynomialMap(shift=[1.0, 0.0], scale=2.0, basis="hadamard", degree=1,
+        ...                      coefficients=[[3.0], [4.0]], offset=[0.5])
+        >>> source = line.to_c("line")
+        >>> "void line(const double *x, double *y);" in source.header
+        True
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print([path.name for path in source.write(folder)])
+        ['line.h', 'line.c']
         """
         return cast("CSource", load_exporter("c").write_c(self, name, dtype))
 
@@ -170,6 +251,13 @@ class ExportMethods:
         -------
         str
             HTML, to be written to a file as UTF-8.
+
+        Notes
+        -----
+        O(s (n r + d m) + 2,000 m (d + r n)) time for s samples shown, n columns, d monomials in r axes and m
+        coordinates: each is placed, and columns are ranked by their slopes at a part of the samples. The page
+        holds O(n r + d m + s (n + m)) numbers, those of the samples compressed; at most 64 MB of samples before
+        that, of more fewer are shown.
 
         Examples
         --------

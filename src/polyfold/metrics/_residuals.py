@@ -32,9 +32,19 @@ def residual_variance(Y: ArrayLike, Z: ArrayLike, kind: str = "affine") -> float
     float
         Between 0 and 1.
 
+    See Also
+    --------
+    procrustes : Allows for no skew.
+
     Notes
     -----
-    "affine" costs O(N), "distances" O(N²) time in O(N) memory.
+    For N samples of m and q coordinates "affine" costs O(N m (m + q)) time, "distances" O(N² (m + q)); either O(N
+    (m + q)) memory.
+
+    References
+    ----------
+    Tenenbaum, de Silva, Langford, "A global geometric framework for nonlinear dimensionality reduction", Science
+    290 (2000) 2319-2323.
 
     Examples
     --------
@@ -98,6 +108,21 @@ def procrustes(Y: ArrayLike, Z: ArrayLike) -> float:
     -------
     float
         Between 0 and 1.
+
+    See Also
+    --------
+    residual_variance : Allows for skew too.
+    scipy.spatial.procrustes : What it calls.
+
+    Notes
+    -----
+    O(N w² + w³) time and O(N w) memory for N samples, w coordinates in the wider of the two.
+
+    References
+    ----------
+    Schönemann, "A generalized solution of the orthogonal Procrustes problem", Psychometrika 31 (1966) 1-10.
+
+    Gower, "Generalized Procrustes analysis", Psychometrika 40 (1975) 33-51.
 
     Examples
     --------

@@ -47,6 +47,14 @@ def plot_eigenvalues(estimator: Any, *, ax: Axes | None = None) -> Axes:
     matplotlib Axes
         Logarithmic upwards where eigenvalues differ much.
 
+    See Also
+    --------
+    PolynomialEmbedding : Whose ``eigenvalues_`` are drawn.
+
+    Notes
+    -----
+    O(m) for m coordinates.
+
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -92,6 +100,14 @@ def plot_ridge(source: Any, *, ax: Axes | None = None) -> Axes:
     matplotlib Axes
         Logarithmic to the right, and linear from 0 to the smallest ridge above it. A ridge without a finite
         objective is left out.
+
+    See Also
+    --------
+    PolynomialEmbedding : Chooses the ridge by this curve.
+
+    Notes
+    -----
+    O(a) for a ridges: the fit has computed them.
 
     Examples
     --------
@@ -171,6 +187,16 @@ def plot_quality(
     See Also
     --------
     polyfold.metrics.coranking_curve : The figures behind it.
+
+    Notes
+    -----
+    O(s N (n + m + log N)) time for each embedding of N samples of n columns in m coordinates, s the samples
+    averaged over, at most `max_samples`; O(N) memory.
+
+    References
+    ----------
+    Lee, Peluffo-Ordóñez, Verleysen, "Multi-scale similarities in stochastic neighbour embedding: reducing
+    dimensionality while preserving both local and global structure", Neurocomputing 169 (2015) 246-261.
 
     Examples
     --------

@@ -77,10 +77,22 @@ def plot_embedding(
     -------
     matplotlib Axes
 
+    See Also
+    --------
+    plot_unseen : Other samples among these.
+    plot_thumbnails : Images at their places.
+
     Notes
     -----
+    O(N) for N samples in one colour; O(N log N) for others, sorted so that grey ones lie below.
+
     Twelve classes have a colour of their own, told apart by people of any colour vision. Of more, the eleven most
     frequent have one and the others are grey together.
+
+    References
+    ----------
+    The colours of classes are after Okabe, Ito, "Color universal design: how to make figures and presentations
+    that are friendly to colorblind people", https://jfly.uni-koeln.de/color/.
 
     Examples
     --------
@@ -167,6 +179,14 @@ def plot_unseen(
     -------
     matplotlib Axes
 
+    See Also
+    --------
+    PolynomialMap.extrapolation : How far outside a sample is.
+
+    Notes
+    -----
+    O(N + M) for N training and M unseen samples.
+
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -179,6 +199,8 @@ def plot_unseen(
     >>> figure, ax = plt.subplots(layout="constrained")
     >>> scores = fitted.map_.extrapolation(unseen)
     >>> ax = plot_unseen(fitted.embedding_, fitted.transform(unseen), extrapolation=scores, ax=ax)
+    >>> ax.get_legend_handles_labels()[1][0]
+    '300 training'
     >>> plt.close(figure)
     """
     require_matplotlib("plot_unseen")

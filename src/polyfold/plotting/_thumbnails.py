@@ -69,6 +69,23 @@ def plot_thumbnails(
     -------
     matplotlib Axes
 
+    See Also
+    --------
+    plot_embedding : Points instead of images.
+
+    Notes
+    -----
+    O(N s + s² + s h w) for N samples and s images of h × w pixels: each image that is chosen is compared with all
+    samples, each cell with all images.
+
+    References
+    ----------
+    Images beside their places are after Tenenbaum, de Silva, Langford, "A global geometric framework for nonlinear
+    dimensionality reduction", Science 290 (2000) 2319-2323.
+
+    Each in turn the farthest: Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical
+    Computer Science 38 (1985) 293-306.
+
     Examples
     --------
     >>> import matplotlib.pyplot as plt
@@ -79,6 +96,8 @@ def plot_thumbnails(
     >>> threes = X[y == 3]
     >>> figure, ax = plt.subplots(layout="constrained")
     >>> ax = plot_thumbnails(NPPE().fit_transform(threes), threes, shape=(8, 8), cmap="gray_r", ax=ax)
+    >>> len(ax.images), ax.get_xlabel()
+    (1, 'y0')
     >>> plt.close(figure)
     """
     require_matplotlib("plot_thumbnails")
