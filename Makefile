@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 OLDEST := .venv-oldest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-deep trials coverage mutants guarantees test-databases test-large check lint types slow browser bench bench-guard bench-scale spark screenshots oldest package audit licences format clean
+.PHONY: help demo docs spelling newcomer chromium site reproduce test test-deep trials coverage mutants guarantees test-databases test-large check lint types slow browser bench bench-guard bench-scale spark screenshots oldest package audit licences format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,11 +83,13 @@ test-databases: $(INSTALLED)-test $(INSTALLED)-databases ## the SQL of maps in P
 test-large: $(INSTALLED)-test ## 2 GB of text and of parquet placed in less than 500 MB of memory; needs 5 GB of disk
 	$(BIN)/python -m pytest -m large -s
 
-check: lint types slow browser oldest ## lint, types, the slower gates, the explorer in a browser, the oldest dependencies
+# Spark, where there is Java for it.
+check: lint types spelling slow browser site newcomer demo oldest $(if $(shell command -v java),spark) ## lint, types, spelling, slower tests, explorer and documentation in a browser, README, demo, oldest dependencies
 
 lint: $(INSTALLED)-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 
 types: $(INSTALLED)-dev
 	$(BIN)/mypy
@@ -95,13 +97,37 @@ types: $(INSTALLED)-dev
 slow: $(INSTALLED)-test
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadgroup
 
+SITE := docs_output
+NODE := docs/node_modules
+
+$(NODE)/.installed: docs/package.json
+	@command -v npm >/dev/null || { echo "The documentation takes MathJax from npm: install Node.js with npm first"; exit 1; }
+	npm install --prefix docs --no-package-lock --no-audit --no-fund --silent
+	@touch $@
+
+# Warnings are errors; what was run before is not run again unless it changed.
+docs: $(INSTALLED)-docs $(NODE)/.installed ## these pages as a site, docs_output/html, with tutorial and how-to pages run; needs npm, and no network to read
+	$(BIN)/sphinx-build -W --keep-going -q -d $(SITE)/doctrees docs $(SITE)/html
+	@echo "The site: $(SITE)/html/index.html"
+
+spelling: $(NODE)/.installed ## words that are in no dictionary, nor in docs/words.txt
+	node $(NODE)/.bin/cspell --no-progress --config docs/cspell.json
+
+newcomer: $(INSTALLED)-test ## what the README tells a newcomer, in a fresh clone: seconds to the first map
+	$(BIN)/python tools/newcomer.py
+
 # Debian's Chromium is installed where none is found and it can be; elsewhere the tests say what they miss.
 CHROMIUM = $(or $(POLYFOLD_CHROMIUM),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
 
-browser: $(INSTALLED)-test $(INSTALLED)-browser ## the explorer in a real Chromium, which is installed on Debian if need be
+chromium:
 	@if [ -z "$(CHROMIUM)" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; fi
+
+browser: $(INSTALLED)-test $(INSTALLED)-browser chromium ## the explorer in a real Chromium, which is installed on Debian if need be
 	$(BIN)/python -m pytest -m browser -s
+
+site: docs $(INSTALLED)-browser chromium ## the documentation in Chromium: links, pictures, formulas, search, on a phone
+	$(BIN)/python -m pytest -m site
 
 bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an hour; leave the machine alone
 	$(BIN)/polyfold bench --force --out bench_output
@@ -146,5 +172,5 @@ format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) $(OLDEST) build dist demo_output bench_output browser_output reproduce_output $(MEASURED) mutants .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests examples benchmarks tools -name __pycache__ -type d -exec rm -rf {} +
+	rm -rf $(VENV) $(OLDEST) $(SITE) $(NODE) build dist demo_output bench_output browser_output reproduce_output $(MEASURED) mutants docs/how-to docs/tutorial docs/reference/generated .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests examples benchmarks tools docs -name __pycache__ -type d -exec rm -rf {} +

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -49,3 +50,28 @@ def record_examples(request, record_property):
     if ANSWERED[name]:
         record_property("refusable", HELD_FOR[name] - before)
         record_property("answered", ANSWERED[name] - answered)
+
+
+#: How Chromium is started: no sandbox for root, WebGL without a graphics card, nothing asked of the network.
+FLAGS = [
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium, where one is installed."""
+    from playwright.sync_api import sync_playwright
+
+    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    path = os.environ.get("POLYFOLD_CHROMIUM") or next(filter(None, found), None)
+    assert path, (
+        "No Chromium found: install it (Debian: apt-get install chromium) or name it by $POLYFOLD_CHROMIUM"
+    )
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield started
+        started.close()

@@ -2,8 +2,6 @@
 
 import io
 import json
-import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -33,33 +31,11 @@ from polyfold.io.images import ImageTable
 
 pytestmark = pytest.mark.browser
 
-FLAGS = [
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-]
-
 #: Pictures of what was seen, to be looked at.
 SHOTS = Path(__file__).parent.parent / "browser_output"
+SHOTS.mkdir(exist_ok=True)
 
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
-
-
-@pytest.fixture(scope="session")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
-    path = os.environ.get("POLYFOLD_CHROMIUM") or next(filter(None, found), None)
-    assert path, (
-        "No Chromium found: install it (Debian: apt-get install chromium) or name it by $POLYFOLD_CHROMIUM"
-    )
-    SHOTS.mkdir(exist_ok=True)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

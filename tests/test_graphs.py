@@ -14,7 +14,7 @@ from polyfold import PolynomialEmbedding
 from polyfold.datasets import make_gaussian, make_swiss_hole, make_swiss_roll, make_twin_peaks
 from polyfold.objectives import GRAPHS, OBJECTIVES
 from polyfold.objectives.diffusion import extend
-from polyfold.objectives.patch import Patch
+from polyfold.objectives.equations.patch import Patch
 
 SURFACES = [
     make_swiss_roll(200, random_state=1)[0],

@@ -34,8 +34,8 @@ from polyfold._index import (
 from polyfold._neighbors import count_components, count_duplicates, find_exact_neighbors
 from polyfold.datasets import make_swiss_roll
 from polyfold.objectives import OBJECTIVES
+from polyfold.objectives.equations.patch import LocalRows
 from polyfold.objectives.lle import solve_weights
-from polyfold.objectives.patch import LocalRows
 
 DIGITS = load_digits().data
 

@@ -113,7 +113,7 @@ def write_page(counts: dict[str, Counter[str]], survivors: list[Survivor]) -> No
     for why, group in sorted(by_reason.items(), key=lambda item: -len(item[1])):
         lines = [f"{each.function}\n  - {each.before}\n  + {each.after}" for each in group]
         parts.append(
-            f"### {why or 'Not explained'}\n\n{len(group)} of them.\n\n```\n" + "\n".join(lines) + "\n```\n"
+            f"### {why or 'Not explained'}\n\n{len(group)} of them.\n\n```text\n" + "\n".join(lines) + "\n```\n"
         )
     PAGE.write_text("\n".join(parts), encoding="utf-8")
 

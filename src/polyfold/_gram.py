@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from polyfold._blocks import SMALL_BLOCK_BYTES, map_blocks, renumber, row_slices
 from polyfold._conditioning import ConditionedBasis, check_no_overflow
 from polyfold._graph import Graph
-from polyfold.objectives.patch import LocalRows
+from polyfold.objectives.equations.patch import LocalRows
 
 #: Features of all samples are held in memory up to this size.
 HELD_BYTES = 2**29

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from polyfold._refusal import refuse_disguised
-from polyfold.objectives.edges import write_edges
-from polyfold.objectives.patch import Equations, Patch
+from polyfold.objectives.equations.edges import write_edges
+from polyfold.objectives.equations.patch import Equations, Patch
 
 #: An affinity may differ by this share of its largest entry from its transpose, and the rows of L may sum to this
 #: share of their length: rounding.

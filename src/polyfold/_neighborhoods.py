@@ -38,7 +38,7 @@ from polyfold._neighbors import (
     find_transformer_neighbors,
 )
 from polyfold.metrics import coranking_auc
-from polyfold.objectives import Objective
+from polyfold.objectives.equations.objective import Objective
 
 #: Samples whose neighbourhoods tell what an objective must know of all beforehand.
 PROBES = 20_000

@@ -35,9 +35,9 @@ from polyfold._neighborhoods import SearchPlan, choose_probes, plan_search
 from polyfold._neighbors import count_components, count_duplicates
 from polyfold._relations import RelationFacts
 from polyfold._survey import Survey
-from polyfold.objectives import ISOMAP_MUTUAL, OBJECTIVES
+from polyfold.objectives import GEODESIC, OBJECTIVES
+from polyfold.objectives.equations.patch import Patch
 from polyfold.objectives.isomap import Landmarks, measure_landmarks
-from polyfold.objectives.patch import Patch
 
 #: Times BLOCK_BYTES that the temporaries of a fold of a block may take.
 LARGER = 2
@@ -179,13 +179,13 @@ def prepare_reference(
     statistics, landmarks = {}, None
     if objective is None:
         landmarks = measure_landmarks(
-            plan.measured, found, mutual=graph == ISOMAP_MUTUAL, random_state=random_state, **work
+            plan.measured, found, mutual=GEODESIC.get(graph, False), random_state=random_state, **work
         )
     else:
         statistics = objective.prepare(plan.measured, probes, found, n_components, **work)
     facts = RelationFacts(
         n_neighbors=plan.n_neighbors,
-        n_pieces=_count_pieces(plan, probes, found, mutual=graph == ISOMAP_MUTUAL, **work),
+        n_pieces=_count_pieces(plan, probes, found, mutual=GEODESIC.get(graph, False), **work),
         dimension=plan.dimension,
         space=plan.space,
         space_scores=plan.space_scores,

@@ -15,7 +15,7 @@ from polyfold._graph import AffinityGraph, EquationGraph, Graph, check_affinity,
 from polyfold._neighborhoods import build_neighbor_graph, find_neighborhoods
 from polyfold._neighbors import count_components, count_duplicates, estimate_dimension
 from polyfold._validation import check_choice
-from polyfold.objectives import GEODESIC, GRAPHS, ISOMAP_MUTUAL, OBJECTIVES
+from polyfold.objectives import GEODESIC, GRAPHS, OBJECTIVES
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -139,12 +139,11 @@ def find_relations(
     )
     kept: Graph | GeodesicKernel
     if objective is None:
-        assert name in GEODESIC
         kept = build_kernel(
             around.measured,
             around.neighbors,
             weights,
-            mutual=name == ISOMAP_MUTUAL,
+            mutual=GEODESIC[name],
             random_state=random_state,
             **work,
         )
@@ -152,7 +151,7 @@ def find_relations(
         kept = build_neighbor_graph(objective, around, weights, n_components, **work)
     facts = RelationFacts(
         n_neighbors=int(around.neighbors.shape[1]),
-        n_pieces=count_components(around.neighbors, mutual=name == ISOMAP_MUTUAL),
+        n_pieces=count_components(around.neighbors, mutual=GEODESIC.get(name, False)),
         dimension=around.dimension,
         space=around.space,
         space_scores=around.space_scores,

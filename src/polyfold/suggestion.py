@@ -27,7 +27,7 @@ from polyfold._validation import check_integer, check_nonnegative, check_verbose
 from polyfold.embedding import PolynomialEmbedding
 from polyfold.explicit import ExplicitEmbedding
 from polyfold.metrics._ranks import average_scales, count_common, measure_agreement, rank_others
-from polyfold.objectives import GEODESIC, ISOMAP_MUTUAL
+from polyfold.objectives import GEODESIC
 
 #: Trials are made on at most this many samples.
 TRIAL_SAMPLES = 2000
@@ -367,7 +367,7 @@ class _Bench:
         if self.n_components >= self.n_samples:
             raise ValueError(f"{self.n_samples} samples have fewer coordinates.")
         neighbors = find_exact_neighbors(self.X, estimator.n_neighbors, **work)
-        mutual = estimator.graph == ISOMAP_MUTUAL
+        mutual = GEODESIC.get(estimator.graph, False)
         kernel = build_kernel(self.X, neighbors, np.ones(self.n_samples), mutual=mutual, random_state=None, **work)
         coordinates = kernel.find_coordinates(self.n_components)
         if coordinates.shape[1] < self.n_components:

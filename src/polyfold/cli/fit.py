@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -50,16 +51,9 @@ if TYPE_CHECKING:
 
 Method = Literal["polynomial", "nppe", "snppe", "npe", "npp", "onpp", "lpp", "olpp", "lltsa"]
 
-GRAPHS = (
-    "lle",
-    "mlle",
-    "ltsa",
-    "hessian",
-    "laplacian",
-    "laplacian_binary",
-    "diffusion",
-    "isomap",
-    "isomap_mutual",
+#: The files of `polyfold.objectives`, which is not imported for it: help is to come at once.
+GRAPHS = sorted(
+    module.name for module in iter_modules([str(Path(__file__).parents[1] / "objectives")]) if not module.ispkg
 )
 
 #: Parameters of the estimator, all of them reachable as options of the same name.

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyfold.objectives.edges import write_edges
+from polyfold.objectives.equations.edges import write_edges
+from polyfold.objectives.equations.objective import Objective
+from polyfold.objectives.equations.patch import Equations, Patch
 from polyfold.objectives.laplacian import choose_bandwidth, square_lengths, weigh_edges
-from polyfold.objectives.patch import Equations, Patch
 
 
 def prepare(
@@ -60,3 +61,6 @@ def build_equations(patch: Patch, bandwidth: float, density: NDArray[np.float64]
     affinities = kernel / densities * patch.weights[:, np.newaxis]
     starts = np.repeat(patch.centers, columns.shape[1])
     return write_edges(starts, columns.ravel(), affinities.ravel(), len(patch.X))
+
+
+OBJECTIVE = Objective(build_equations, prepare, extend, prepares_all=True)

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.objectives.neighborhood_axes import FLAT, find_tangent_coordinates, write_neighbor_equations
-from polyfold.objectives.patch import Equations, Patch
+from polyfold.objectives.equations.neighborhood_axes import (
+    FLAT,
+    find_tangent_coordinates,
+    write_neighbor_equations,
+)
+from polyfold.objectives.equations.objective import Objective, prepare_n_components
+from polyfold.objectives.equations.patch import Equations, Patch
 
 
 def count_columns(n_components: int) -> int:
@@ -30,3 +35,6 @@ def build_equations(patch: Patch, n_components: int) -> Equations:
     second_order = slice(1 + u.shape[2], None)
     estimators = (Q * seen[:, np.newaxis])[:, :, second_order]
     return write_neighbor_equations(patch, estimators.transpose(0, 2, 1))
+
+
+OBJECTIVE = Objective(build_equations, prepare_n_components, least_neighbors=count_columns)

@@ -21,6 +21,9 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from polyfold._blocks import map_blocks, row_slices
 from polyfold.objectives.laplacian import square_lengths
 
+#: Along all edges to neighbours.
+MUTUAL = False
+
 #: Eigenvalues of the landmarks' kernel below this share of the largest are curvature or rounding.
 LEAST_EIGENVALUE = 1e-6
 

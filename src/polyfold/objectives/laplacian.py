@@ -1,6 +1,6 @@
-"""Laplacian eigenmaps (Belkin & Niyogi, 2003): edges of the neighbour graph, by a heat kernel or all alike.
+"""Laplacian eigenmaps (Belkin & Niyogi, 2003): edges of the neighbour graph, by a heat kernel.
 
-The affinity of sample i and its neighbour j is ``exp(−|x_i − x_j|² / 2σ²)``, or 1; W is the mean of this and its
+The affinity of sample i and its neighbour j is ``exp(−|x_i − x_j|² / 2σ²)``; W is the mean of this and its
 transpose, and D its row sums. σ² is the median squared length of an edge.
 """
 
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._blocks import row_slices
-from polyfold.objectives.edges import write_neighbor_edges
-from polyfold.objectives.patch import Equations, Patch
+from polyfold.objectives.equations.edges import write_neighbor_edges
+from polyfold.objectives.equations.objective import Objective
+from polyfold.objectives.equations.patch import Equations, Patch
 
 
 def square_lengths(
@@ -46,13 +47,11 @@ def weigh_edges(squares: NDArray[np.float64], bandwidth: float) -> NDArray[np.fl
         return np.asarray(np.exp(-squares / bandwidth))
 
 
-def build_heat_equations(patch: Patch, bandwidth: float) -> Equations:
+def build_equations(patch: Patch, bandwidth: float) -> Equations:
     """Return one equation per edge, weighted by a heat kernel."""
     offsets = patch.offsets
     squares = np.einsum("ijk,ijk->ij", offsets, offsets)
     return write_neighbor_edges(patch, weigh_edges(squares, bandwidth))
 
 
-def build_binary_equations(patch: Patch) -> Equations:
-    """Return one equation per edge, all of weight 1."""
-    return write_neighbor_edges(patch, np.ones(patch.neighbors.shape))
+OBJECTIVE = Objective(build_equations, prepare)

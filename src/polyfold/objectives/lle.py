@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from polyfold.objectives.patch import Equations, LocalRows, Patch
+from polyfold.objectives.equations.objective import Objective
+from polyfold.objectives.equations.patch import Equations, LocalRows, Patch
 
 #: Share of tr(G) added to G's diagonal. Eq. 18 has no such term, yet G is singular whenever k > n.
 REGULARISATION = 1e-3
@@ -45,3 +46,6 @@ def build_equations(patch: Patch) -> Equations:
     columns, entries = np.empty(shape, dtype=np.intp), np.empty(shape)
     write_weight_rows(patch.centers, patch.neighbors, weights, patch.weights, columns, entries)
     return Equations(LocalRows(columns, entries, len(patch.X)), patch.centers, patch.weights)
+
+
+OBJECTIVE = Objective(build_equations, count_floats=lambda k, n_columns: 4 * k + n_columns)

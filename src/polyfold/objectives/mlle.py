@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._blocks import map_blocks, row_slices
+from polyfold.objectives.equations.neighborhood_axes import decompose_offsets
+from polyfold.objectives.equations.objective import Objective
+from polyfold.objectives.equations.patch import Equations, LocalRows, Patch
 from polyfold.objectives.lle import solve_weights
-from polyfold.objectives.neighborhood_axes import decompose_offsets
-from polyfold.objectives.patch import Equations, LocalRows, Patch
 
 #: A share this near to the median, relative to it, is the median: of the one that it is, rounding must not decide.
 TIE = 1e-9
@@ -89,3 +90,6 @@ def _modify_weights(V: NDArray[np.float64], regularised: NDArray[np.float64]) ->
     reflected = V - 2 * (V @ h[:, :, np.newaxis]) * h[:, np.newaxis]
     shifted = reflected + ((1 - alphas) * regularised)[:, :, np.newaxis]
     return np.asarray(shifted.transpose(0, 2, 1))
+
+
+OBJECTIVE = Objective(build_equations, prepare, least_neighbors=lambda n_components: n_components)

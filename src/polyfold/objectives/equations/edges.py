@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyfold._blocks import renumber
-from polyfold.objectives.patch import Equations, LocalRows, Patch
+from polyfold.objectives.equations.patch import Equations, LocalRows, Patch
 
 
 def write_edges(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from polyfold.objectives.patch import Equations, LocalRows, Patch
+from polyfold.objectives.equations.patch import Equations, LocalRows, Patch
 
 #: An axis along which a neighbourhood varies by less than this share of the most is rounding.
 FLAT = 1e-12

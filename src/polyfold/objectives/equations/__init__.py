@@ -1,0 +1,1 @@
+"""What graphs write their equations with: patches of samples, edges, axes of neighbourhoods."""
