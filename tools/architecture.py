@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import polyfold
+
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "polyfold"
+SOURCE = Path(polyfold.__file__).parent
 
 #: What the rooms are called, by one of the modules in each.
 TITLES = {

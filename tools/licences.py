@@ -38,6 +38,7 @@ SPELLINGS = {
     "Apache License": "Apache-2.0",
     "Apache License v2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
+    "BSD 2-Clause License": "BSD-2-Clause",
     "BSD 3-Clause License": "BSD-3-Clause",
     "BSD License": "BSD",
     "ISC License": "ISC",

@@ -1,7 +1,7 @@
 """What the README tells a newcomer, done in a fresh clone: how long it takes to the first map.
 
-Clones the last commit into a temporary folder, installs it there into an environment of its own, and runs the first
-ten lines of the README. Fails where they fail, or where it all takes longer than three minutes.
+Clones the last commit into a temporary folder, installs it there into an environment of its own, and runs the
+first ten lines of the README. Fails where they fail, or where it all takes longer than three minutes.
 """
 
 from __future__ import annotations
