@@ -129,8 +129,9 @@ browser: $(INSTALLED)-test $(INSTALLED)-browser chromium ## the explorer in a re
 site: docs $(INSTALLED)-browser chromium ## the documentation in Chromium: links, pictures, formulas, search, on a phone
 	$(BIN)/python -m pytest -m site
 
-bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an hour; leave the machine alone
+bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an hour, written into docs/speed.md; leave the machine alone
 	$(BIN)/polyfold bench --force --out bench_output
+	$(BIN)/python tools/benchmarks.py
 
 bench-guard: $(INSTALLED)-bench ## fail where a main figure of speed has gone backwards
 	$(BIN)/python -m pytest benchmarks/test_ratios.py --benchmark-columns=min,median -o addopts=""

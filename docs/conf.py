@@ -36,6 +36,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "source_pages",
     "diagrams",
+    "gallery",
 ]
 exclude_patterns = [
     "_extensions",
@@ -68,14 +69,14 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/tutorial", "../examples/how_to"],
     "gallery_dirs": ["tutorial", "how-to"],
     "ignore_pattern": r"^(?!plot_)",
-    "within_subsection_order": "gallery_order.TaskOrder",
+    "within_subsection_order": "gallery.TaskOrder",
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 1000,
     "capture_repr": ("_repr_html_",),
-    "reset_modules": ("matplotlib", "gallery_order.refuse_warnings"),
+    "reset_modules": ("matplotlib", "gallery.refuse_warnings"),
     "write_computation_times": False,
     "remove_config_comments": True,
     "copyfile_regex": r".*\.(js|png)$",
@@ -88,10 +89,16 @@ templates_path = ["_templates"]
 html_static_path = ["_static", "node_modules/mathjax/es5/tex-svg-full.js"]
 html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
+html_show_search_summary = False  # which a browser cannot read from files
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": "polyfold"},
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "text": "polyfold",
+        "alt_text": "polyfold, first page",
+    },
     "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "show_toc_level": 2,

@@ -229,6 +229,21 @@ def test_the_comparison_is_as_the_facts():
     assert ours["version"] == polyfold.__version__
 
 
+def test_benchmarks_are_those_of_a_run():
+    """The page has the table of `polyfold bench`, and the machine that it was measured on."""
+    import benchmarks
+    from polyfold.bench.report import HEADER
+
+    page = read_page("docs/speed.md")
+    machine, table = page.split("<!-- bench -->\n")[1].split("\n<!-- end of bench -->")[0].split("\n\n")
+    assert re.search(r"\d+ cores; Python 3\.\d+", machine)
+    head, _, *rows = table.splitlines()
+    assert head == f"| {' | '.join(HEADER)} |"
+    assert len(rows) > 50
+    changed = benchmarks.write_page(page, f"one core\n\n{head}\n")
+    assert changed.replace(f"one core.\n\n{head}", f"{machine}\n\n{table}") == page
+
+
 def test_the_readme_has_what_it_must():
     page = read_page("README.md")
     first, second = page.index("!["), page.index("```python")

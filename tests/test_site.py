@@ -58,7 +58,8 @@ class PageReader(HTMLParser):
 @pytest.fixture(scope="module")
 def pages():
     assert SITE.exists(), "make docs builds it"
-    return {path.relative_to(SITE).as_posix(): PageReader(path) for path in sorted(SITE.rglob("*.html"))}
+    paths = [path for path in sorted(SITE.rglob("*.html")) if "_static" not in path.parts]
+    return {path.relative_to(SITE).as_posix(): PageReader(path) for path in paths}
 
 
 def follow(page, link):
@@ -99,7 +100,8 @@ def test_images_are_described(pages):
     n_images = 0
     for page, reader in pages.items():
         for source, described in reader.images:
-            assert described.strip(), (page, source)
+            assert len(described.split()) >= 2, (page, source)
+            assert not described.startswith("plot "), (page, source)  # only the name of a script
             n_images += 1
     assert n_images > 30
 
@@ -169,14 +171,14 @@ def test_main_pages_are_shown(visit, name):
     SHOTS.mkdir(parents=True, exist_ok=True)
     for kind, settings in {
         "wide": {},
-        "phone": {"width": 390, "height": 844},
+        "phone": {"width": 390, "height": 1688},
         "dark": {"color_scheme": "dark"},
     }.items():
         page = visit(name, **settings)
         page.wait_for_timeout(300)
         broken = page.evaluate("[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)")
         assert broken == []
-        page.screenshot(path=SHOTS / f"{name.replace('/', '_')}_{kind}.png", full_page=kind != "dark")
+        page.screenshot(path=SHOTS / f"{name.replace('/', '_')}_{kind}.png", full_page=kind == "wide")
 
 
 def test_formulas_are_set(visit):
@@ -188,8 +190,10 @@ def test_formulas_are_set(visit):
 
 def test_search_finds(visit):
     page = visit("search?q=extrapolation")
-    page.wait_for_selector("#search-results li a")
-    assert any("outside" in text for text in page.locator("#search-results li").all_text_contents())
+    page.get_by_text("Search finished").wait_for()
+    found = page.locator("#search-results li a").all_text_contents()
+    assert "Tell samples that lie outside of what was learned" in found
+    assert len(found) > 5
 
 
 def test_lines_of_code_are_those_meant(visit):

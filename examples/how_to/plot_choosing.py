@@ -50,7 +50,7 @@ print(f"residual variance, unseen: {residual_variance(found.estimator.transform(
 # --------------
 #
 # ``score`` is the co-ranking AUC over neighbourhoods of all sizes. Large ones count straight distances through
-# space, and where a sheet is rolled up these are what must not be kept: the score hardly tells rolled from
+# space, and where a sheet is rolled up these are what must not be kept: the score does not tell rolled from
 # unrolled. A scorer that looks at the nearest 5 % only does.
 
 
@@ -82,8 +82,8 @@ for place in np.argsort(-results["mean_test_near"]):
 #
 # ``R_NX(K)`` is the share of the K nearest neighbours that is kept, rescaled so that chance is 0; here for unseen
 # points. PCA keeps the large neighbourhoods, which lead through space from one turn of the roll to the next. Left
-# of the dotted line, which is at 5 %, a map shows whether it has unrolled the sheet. The map of Isomap's graph
-# stands far above. That of LLE's graph with 8 neighbours has unrolled the sheet as well, but its coordinates have
+# of the dotted line, which is at 5 %, a map that has unrolled the sheet may stand out. That of Isomap's graph
+# does, by far. That of LLE's graph with 8 neighbours has unrolled it as well and hardly does: its coordinates have
 # the same variance whatever the shape of the sheet, and what is stretched loses neighbours. Where proportions
 # matter, take ``graph="isomap"``.
 good = NPPE(n_neighbors=8).fit(X)
@@ -104,9 +104,9 @@ right.set_title("NPPE, 30 neighbours: edges short-cut the roll")
 #
 # The ridge is chosen by the objective on held-out folds, and ``plot_ridge`` draws all that were tried. Where the
 # curve is flat on the left, as for the roll alone, the samples suffice for the polynomial and the ridge hardly
-# matters. With 17 columns of noise beside it, the minimum is inside: without a ridge the map would fit the noise.
-# A minimum at the right end says that the polynomial finds nothing: fewer columns, a lower degree, or more
-# samples.
+# matters. With 17 columns of noise beside it, the minimum is inside: without a ridge the map does worse on
+# held-out samples. A minimum at the right end says that the polynomial finds nothing: fewer columns, a lower
+# degree, or more samples.
 random = np.random.default_rng(2)
 noisy = np.hstack([X, random.normal(size=(len(X), 17))])
 buried = NPPE(n_neighbors=8).fit(noisy)

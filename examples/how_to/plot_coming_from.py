@@ -93,7 +93,7 @@ pictures = {
     "LocallyLinearEmbedding": placed["LLE"][0],
     "NPPE": placed["LLE"][1],
     "Isomap": placed["Isomap"][0],
-    'graph="isomap"': placed["Isomap"][1],
+    "the graph isomap": placed["Isomap"][1],
 }
 for panel, (title, Y) in zip(panels, pictures.items(), strict=True):
     plot_embedding(Y, truth[:, 0], size=3, color_label="along the roll", legend=panel is panels[-1], ax=panel)

@@ -69,7 +69,7 @@ print(table[["share of y0", "share of y1"]].groupby(degrees).sum().rename_axis("
 
 # %%
 # Terms of degree 1 explain nearly all: among these wines the map is almost a plane, and one list of columns
-# explains it everywhere. Where terms of degree 2 have a large share, a column moves the coordinate one way here
+# explains it everywhere. Where terms of degree 2 have a large share, a column may move the coordinate one way here
 # and another there; then ask for the slopes at the sample in question.
 #
 # Explain one sample

@@ -120,7 +120,7 @@ ax.set_title("unseen images, where the map places them")
 figure, (map_axes, pca_axes) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 pan = true_poses[:, 0]
 plot_embedding(embedding.transform(unseen), pan, cmap="coolwarm", color_label="true pan, degrees", ax=map_axes)
-map_axes.set_title('the map of graph="isomap"')
+map_axes.set_title("the map of the graph isomap")
 plot_embedding(pca.transform(unseen), pan, cmap="coolwarm", color_label="true pan, degrees", ax=pca_axes)
 pca_axes.set_title("PCA")
 
@@ -137,6 +137,6 @@ judge("in 10 axes", small)
 
 # %%
 # The image sets of the literature are at hand too: ``polyfold.datasets.load_isomap_faces``, ``load_frey_faces``,
-# ``load_usps``, ``load_mnist`` and ``load_coil20`` read them where they are, or fetch them. :doc:`/real-data` and
-# :doc:`/which-one` have what was measured on them: where images are of real things, R² is lower than here, and it
-# depends more on the number of neighbours.
+# ``load_usps``, ``load_mnist`` and ``load_coil20`` read them from the folder that you have them in, and MNIST is
+# fetched. :doc:`/real-data` and :doc:`/which-one` have what was measured on them: where images are of real things,
+# R² is lower than here, and it depends more on the number of neighbours.

@@ -75,7 +75,8 @@ print(f"lost by two principal components: {lose(unseen, by_pca, mean):>6.1%}")
 # %%
 # Much of what is lost is the noise, which two coordinates have no room for: rebuilt images are nearer to the
 # originals than to the images that were given. Two principal components lose many times as much.
-figure, axes = plt.subplots(3, 8, figsize=(10, 4.1), layout="constrained")
+figure, axes = plt.subplots(3, 8, figsize=(10, 4.4), layout="constrained")
+figure.suptitle("unseen faces, and what comes back from two coordinates")
 for ax, image in zip(axes.ravel(), np.vstack([unseen[:8], rebuilt[:8], by_pca[:8]]), strict=True):
     ax.imshow(image.reshape(32, 32), cmap="gray", vmin=0, vmax=1)
     ax.set(xticks=[], yticks=[])
@@ -90,7 +91,8 @@ for ax, name in zip(axes[:, 0], ("unseen", "by the map", "by PCA"), strict=True)
 # rows tell what the coordinates mean.
 middle = np.median(embedding.embedding_, axis=0)
 low, high = np.quantile(embedding.embedding_, [0.05, 0.95], axis=0)
-figure, axes = plt.subplots(2, 9, figsize=(11, 2.9), layout="constrained")
+figure, axes = plt.subplots(2, 9, figsize=(11, 3.2), layout="constrained")
+figure.suptitle("faces along each coordinate")
 for c, row in enumerate(axes):
     path = np.tile(middle, (9, 1))
     path[:, c] = np.linspace(low[c], high[c], 9)
@@ -148,7 +150,8 @@ for n_components in (2, 5, 10):
     print(f"{n_components:<14}{lose(new, back, known.mean(0)):>16.0%}{lose(new, by_pca, known.mean(0)):>10.0%}")
 
 # %%
-figure, axes = plt.subplots(4, 8, figsize=(8, 4.4), layout="constrained")
+figure, axes = plt.subplots(4, 8, figsize=(8, 4.7), layout="constrained")
+figure.suptitle("unseen threes, and what comes back from 2, 5 and 10 coordinates")
 for ax, image in zip(axes.ravel(), np.vstack(rows), strict=True):
     ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
     ax.set(xticks=[], yticks=[])

@@ -113,7 +113,7 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey
 for ax, name, values in zip(axes, ("position in mm", "temperature in °C"), (position, temperature), strict=True):
     drawn = ax.scatter(*Y.T, c=values[1200:], s=10)
     figure.colorbar(drawn, ax=ax, label=name)
-    ax.set(xlabel="$y_0$", ylabel="$y_1$")
+    ax.set(xlabel="$y_0$", ylabel="$y_1$", title=f"unseen samples, by {name.split()[0]}")
 
 # %%
 # Explain
@@ -129,7 +129,8 @@ figure, ax = plt.subplots(figsize=(9, 3.2), layout="constrained")
 for shift, name in zip((-0.2, 0.2), learned.coordinate_names, strict=True):
     ax.bar(np.arange(8) + shift, sensitivity[name] / np.abs(sensitivity[name]).max(), 0.4, label=name)
 ax.axhline(0, color="grey", linewidth=0.8)
-ax.set(xticks=range(8), xticklabels=learned.column_names, ylabel="moves the coordinate (scaled)")
+ax.set(xticks=range(8), xticklabels=learned.column_names, ylabel="moves it (scaled)")
+ax.set_title("what each probe does to the coordinates")
 ax.legend()
 
 # %%

@@ -31,7 +31,7 @@ class Sensitivity(Table):
 
         Returns
         -------
-        ndarray of shape (n_coordinates, *shape)
+        ndarray of shape (n_coordinates, height, width)
             One image for each coordinate, for example for matplotlib's ``imshow``.
         """
         lengths = [check_integer("shape", length, 1) for length in shape]
