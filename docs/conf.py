@@ -85,6 +85,7 @@ sphinx_gallery_conf = {
 # -- how it looks
 html_theme = "pydata_sphinx_theme"
 html_title = "polyfold"
+html_sidebars = {page: [] for page in ("index", "speed", "guarantees", "comparison")}  # pages without others below
 templates_path = ["_templates"]
 html_static_path = ["_static", "node_modules/mathjax/es5/tex-svg-full.js"]
 html_css_files = ["site.css"]

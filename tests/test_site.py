@@ -225,10 +225,19 @@ def test_lines_of_code_are_those_meant(visit):
 
 
 def test_the_live_pages_work(visit):
-    """The map within a page places what is typed."""
+    """The maps within a page place what is typed, and the explorer shows its points."""
     page = visit("how-to/plot_web_page")
-    assert page.locator("iframe").count() >= 2
-    for number in range(page.locator("iframe").count()):
+    frames = page.locator("iframe")
+    assert frames.count() == 2
+    for number in range(2):
+        assert frames.nth(number).get_attribute("title")
+        frames.nth(number).scroll_into_view_if_needed()
         frame = page.frame_locator("iframe").nth(number)
-        frame.locator("body").wait_for()
-        assert page.locator("iframe").nth(number).get_attribute("title")
+        if number == 0:
+            frame.locator("#stage[data-view]").wait_for()
+            assert "300" in frame.locator("body").inner_text()
+            page.screenshot(path=SHOTS / "explorer_in_a_page.png")
+        else:
+            before = frame.locator("body").inner_text()
+            frame.locator("input").first.fill("3.5")
+            assert frame.locator("body").inner_text() != before
