@@ -59,7 +59,7 @@ def test_contracts_can_be_broken(module, line, broken, tmp_path):
     path.write_text(path.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
     code, said = lint(tmp_path)
     assert code == 1
-    assert re.search(re.escape(broken) + r".* BROKEN", said), said
+    assert re.search(re.escape(broken) + r".*BROKEN", said), said
 
 
 def test_a_module_without_a_room_is_told(tmp_path):
