@@ -12,9 +12,9 @@ at the command line.
 # An affinity matrix
 # ------------------
 #
-# Any symmetric matrix whose entries say how near samples are, sparse or not: large is near. Here distances between
-# the histograms of digits say less than overlaps, so the affinity is the cosine of the angle, kept for the 15
-# nearest.
+# Any symmetric matrix whose entries say how near samples are, sparse or not: large is near. Here it is the cosine of
+# the angle between two images, which does not see how dark they are, for the 15 nearest of each. The result hardly
+# differs: that all images are about as dark, the distances know as well.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
