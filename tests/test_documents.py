@@ -1,15 +1,12 @@
 """What the pages show is so: code runs and prints what stands below it, and what is named is there."""
 
-import contextlib
 import importlib
-import io
 import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas
 import pytest
@@ -17,8 +14,8 @@ from command_line import write_rolls
 
 import polyfold
 from commands import PLAIN, succeed
+from pages import ROOT, list_blocks, read_page, run_page
 
-ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "tools"))
 
 PAGES = [
@@ -41,28 +38,6 @@ PATH = PLAIN | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['
 
 #: What `make newcomer` does in a fresh clone, and targets of the Makefile, which `make check` runs or is.
 ELSEWHERE = ("git clone ", "cd polyfold", "pip install .", "make ")
-
-
-class Block(NamedTuple):
-    """A fenced block of a page."""
-
-    kind: str
-    code: str
-
-
-def read_page(page):
-    return (ROOT / page).read_text(encoding="utf-8")
-
-
-def list_blocks(page):
-    """Return the blocks of a page, without directives."""
-    found = re.findall(r"^( *)```(\S*).*\n((?:.*\n)*?)\1```$", read_page(page), flags=re.MULTILINE)
-    assert 2 * len(found) == len(re.findall(r"^ *```", read_page(page), flags=re.MULTILINE)), "a block has no end"
-    return [
-        Block(kind, re.sub(f"^{indent}", "", code, flags=re.MULTILINE))
-        for indent, kind, code in found
-        if not kind.startswith("{")
-    ]
 
 
 def list_commands(page):
@@ -104,15 +79,7 @@ RESULTS = {
 @pytest.mark.parametrize("page", having("python"))
 def test_python_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    namespace, printed = {"__name__": "__page__"}, ""
-    for block in list_blocks(page):
-        if block.kind == "python":
-            with contextlib.redirect_stdout(io.StringIO()) as output:
-                exec(compile(block.code, page, "exec"), namespace)
-            printed = output.getvalue()
-        elif block.kind == "output":
-            assert block.code == printed
-    assert RESULTS.get(page, lambda names: True)(namespace)
+    assert RESULTS.get(page, lambda names: True)(run_page(page))
 
 
 def write_samples(folder):
@@ -207,6 +174,15 @@ def test_images_are_described(page):
     for described, path in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", read_page(page)):
         assert len(described.split()) >= 5, path
         assert ((ROOT / page).parent / path).exists(), path
+
+
+def test_the_table_of_files_is_whole():
+    table = read_page("CONTRIBUTING.md")
+    package = Path(polyfold.__file__).parent
+    modules = [path.name for path in package.glob("*.py") if path.name != "__init__.py"]
+    rooms = [f"{path.parent.name}/" for path in package.glob("*/__init__.py")]
+    scripts = [path.name for folder in ("tools", "benchmarks") for path in (ROOT / folder).glob("*.py")]
+    assert {name for name in [*modules, *rooms, *scripts] if name not in table} == set()
 
 
 def test_the_reference_lists_every_public_name():

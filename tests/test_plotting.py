@@ -15,10 +15,10 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import rankdata
 
 from colour_vision import VISION, convert_to_lab
+from pages import ROOT, list_blocks, run_page
 from pictures import draw, fit_threes, list_legend, load_threes, match_rows
 from polyfold import plotting
 from polyfold.plotting._axes import GREY, PALE_GREY, PALETTE, PLAIN, STRIKING
-from test_package import ROOT, run_examples
 
 
 @pytest.fixture
@@ -124,12 +124,10 @@ def test_nothing_is_drawn_where_the_input_is_bad():
 
 def test_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "plotting.md"
-    panels = run_examples(page)["axes"]
+    panels = run_page("docs/plotting.md")["axes"]
     assert all(panel.has_data() for panel in panels.flat)
     assert (tmp_path / "threes.png").stat().st_size > 10_000
-    text = page.read_text()
-    assert all(f"{name}(" in text.split("```")[1] for name in plotting.__all__)
+    assert all(f"{name}(" in list_blocks("docs/plotting.md")[0].code for name in plotting.__all__)
     assert (ROOT / "docs" / "images" / "plotting.png").stat().st_size < 200_000
 
 

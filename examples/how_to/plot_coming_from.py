@@ -40,7 +40,7 @@ not be kept.
 #    * - ``transform``, which ``SpectralEmbedding`` and ``TSNE`` do not have
 #      - ``transform``, of every estimator
 #    * - ``reg``, ``eigen_solver``, ``tol``, ``max_iter``
-#      - none; ``alpha``, the ridge of the polynomial, is chosen by itself
+#      - none; ``alpha``, the ridge of the polynomial, is chosen automatically
 #    * - ``neighbors_algorithm``, ``metric``
 #      - ``neighbors``: ``"exact"``, ``"approx"`` or a neighbours transformer
 #    * - ``reconstruction_error_``
@@ -83,11 +83,11 @@ print(f"{'':<13} {'scikit-learn':>22} {'polyfold':>22}")
 for name, (theirs, ours) in pairs.items():
     placed[name] = theirs.fit(X).transform(unseen), ours.fit(X).transform(unseen)
     rhos = [residual_variance(Y, truth) for Y in placed[name]]
-    kept = len(pickle.dumps(theirs)) / 1000, ours.map_.nbytes / 1000
+    kept = len(pickle.dumps(theirs)) / 1000, len(pickle.dumps(ours.map_)) / 1000
     print(f"{name:<13}", *(f"{rho:9.4f} {size:9.1f} kB" for rho, size in zip(rhos, kept, strict=True)))
 
 # %%
-# Linear methods do not unroll it, whoever computes them. On what is flat but lies askew they are all it takes.
+# Linear methods do not unroll it, whoever computes them. Where data are flat but tilted, they suffice.
 figure, panels = plt.subplots(1, 4, figsize=(11, 3), layout="constrained")
 pictures = {
     "LocallyLinearEmbedding": placed["LLE"][0],

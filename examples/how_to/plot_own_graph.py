@@ -12,9 +12,9 @@ at the command line.
 # An affinity matrix
 # ------------------
 #
-# Any symmetric matrix whose entries say how near samples are, sparse or not: large is near. Here it is the cosine of
-# the angle between two images, which does not see how dark they are, for the 15 nearest of each. The result hardly
-# differs: that all images are about as dark, the distances know as well.
+# Any symmetric matrix whose entries say how near samples are, sparse or not: large is near. Here it is the cosine
+# of the angle between two images, kept for the 15 nearest of each; on these digits it does no better than the heat
+# kernel of distances.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -37,8 +37,9 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for ax, (name, embedding) in zip(axes, embeddings.items(), strict=True):
     Y = embedding.transform(unseen)
     classifier = KNeighborsClassifier(10).fit(embedding.embedding_, digits[:1200])
-    ax.scatter(*Y.T, c=digits[1200:], cmap="tab10", s=6)
+    drawn = ax.scatter(*Y.T, c=digits[1200:], cmap="tab10", vmin=-0.5, vmax=9.5, s=6)
     ax.set(title=f"{name}: {classifier.score(Y, digits[1200:]):.0%} of unseen digits right", xticks=[], yticks=[])
+figure.colorbar(drawn, ax=axes, label="digit", ticks=range(10))
 
 # %%
 # Equations
@@ -48,9 +49,13 @@ for ax, (name, embedding) in zip(axes, embeddings.items(), strict=True):
 # ``D``, a weight for each sample. The map then has the smallest ``||L Y||``. Rows of ``L`` must sum to zero. Here
 # samples come in the order of time, and each is to be the mean of those before and after it: a noisy walk along a
 # curve gets a slow coordinate.
-random = np.random.default_rng(0)
 time = np.linspace(0, 1, 600)
-curve = np.c_[np.cos(5 * time), np.sin(5 * time), 2 * time] + random.normal(scale=0.1, size=(600, 3))
+
+
+def walk(seed):
+    """Return noisy samples along a curve."""
+    noise = np.random.default_rng(seed).normal(scale=0.1, size=(600, 3))
+    return np.c_[np.cos(5 * time), np.sin(5 * time), 2 * time] + noise
 
 
 def keep_pace(samples):
@@ -60,8 +65,9 @@ def keep_pace(samples):
     return (around - np.eye(n))[10:-10], np.ones(n)
 
 
-slow = PolynomialEmbedding(1, graph=keep_pace).fit(curve)
-print(f"correlation with time: {abs(np.corrcoef(slow.embedding_[:, 0], time)[0, 1]):.3f}")
+slow = PolynomialEmbedding(1, graph=keep_pace).fit(walk(0))
+unseen_walk = slow.transform(walk(1))[:, 0]
+print(f"correlation with time, on another walk: {abs(np.corrcoef(unseen_walk, time)[0, 1]):.3f}")
 
 # %%
 # A file in the library

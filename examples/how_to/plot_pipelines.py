@@ -86,7 +86,7 @@ for name, reduction in {
 
 # %%
 # The first column promises what later digits do not keep, above all for the Laplacian's graph; the second is what
-# comes out, but for the chance of 600 digits. PCA, which has no graph, hardly minds.
+# comes out, but for the chance of 600 digits. PCA, which has no graph, is hardly affected.
 #
 # Search parameters
 # -----------------
@@ -128,7 +128,7 @@ ax.set(xlabel="coordinates", ylabel="accuracy, 3 folds", xticks=numbers, title="
 ax.legend()
 
 # %%
-# With two coordinates the map of degree 2 tells more than PCA; with ten both draw level, and all pixels tell the
+# With two coordinates the map of degree 2 tells more than PCA, with five they are level, and all pixels tell the
 # most. A map pays where coordinates must be few: to look at, to store, to compare fast.
 #
 # Keep what was learned

@@ -2,9 +2,9 @@
 Place new samples in a SQL database
 ===================================
 
-A map is a formula, and ``map_.to_sql`` writes it as one ``SELECT``: the database places its own rows, whoever
-inserts them, and Python is needed no more. Here wines are placed by DuckDB, through a view, and by SQLite, through
-a trigger.
+A map is a formula, and ``map_.to_sql`` writes it as one ``SELECT`` for DuckDB, SQLite, PostgreSQL or Spark: the
+database places its own rows, whoever inserts them, and Python is needed no more. Here wines are placed by DuckDB,
+through a view, and by SQLite, through a trigger.
 """
 
 # %%
@@ -179,7 +179,13 @@ _ = axes.set(xlabel="y0", ylabel="y1", title="wines where the database placed th
 # Other databases
 # ---------------
 #
-# ``to_sql("postgres")`` and ``to_sql("spark")`` write the same statement for PostgreSQL and Spark. In PostgreSQL
-# it makes a view as above; for maps of hundreds of columns ``SET jit = off`` first. A data frame in Spark is
-# placed by ``spark.sql(statement)`` once it has a name, given by ``createOrReplaceTempView``: :doc:`/scale`. How
-# long statements become, and how fast they run, is in :doc:`/artefact`.
+# The same statement for PostgreSQL begins as follows; there it makes a view as above, and for maps of hundreds of
+# columns ``SET jit = off`` comes first.
+postgres = learned.to_sql("postgres", table=("public", "wines"), keep=["id"])
+print("CREATE VIEW placed AS")
+print(postgres[:300], "…")
+
+# %%
+# ``to_sql("spark")`` writes one for Spark: a data frame is placed by ``spark.sql(statement)`` once it has a name,
+# given by ``createOrReplaceTempView``, see :doc:`/scale`. How long statements become, and how fast they run, is in
+# :doc:`/artefact`.

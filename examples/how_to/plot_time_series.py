@@ -4,7 +4,7 @@ Follow a sensor over time
 
 A press strikes about once a second, and a sensor on it records knock and rebound. The shape of a stroke drifts
 slowly with two things that nobody measures. A map learned from 900 strokes follows both in a later recording,
-stroke by stroke, and its extrapolation score says when the shape is none that it has learned.
+stroke by stroke, and its extrapolation score says when a shape is unlike any that it has learned.
 """
 
 # %%
@@ -108,7 +108,7 @@ judge("the same, windows not aligned", PolynomialEmbedding(graph="isomap", n_nei
 # See when something is new
 # -------------------------
 #
-# A coordinate alone does not tell a fault: a polynomial has a value for any window. ``extrapolation`` does. Noise
+# A coordinate alone does not reveal a fault: a polynomial has a value for any window. ``extrapolation`` does. Noise
 # alone brings each stroke near the edge here, and some beyond; the median of the last nine strokes is steadier, at
 # the price of an alarm that comes some strokes later.
 learned = embedding.map_

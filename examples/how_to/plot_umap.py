@@ -86,7 +86,7 @@ mapped, map_seconds = measure(explicit.map_.transform, unseen, 20)
 print(f"{'600 unseen images':<24}{'R² pan':>8}{'light':>8}{'trust':>8}{'kept':>12}")
 for name, drawn, placed, kept in (
     ("UMAP.transform", explicit.target_, own, len(pickle.dumps(explicit.estimator_))),
-    ("the map", explicit.embedding_, mapped, explicit.map_.nbytes),
+    ("the map", explicit.embedding_, mapped, len(pickle.dumps(explicit.map_))),
 ):
     told = KNeighborsRegressor(10).fit(drawn, train_poses).predict(placed)
     pan, light = r2_score(unseen_poses, told, multioutput="raw_values")
@@ -100,9 +100,9 @@ for ax, name, placed in zip(axes, ("UMAP.transform", "the map of UMAP"), (own, m
     ax.set_title(f"unseen images, by {name}")
 
 # %%
-# The map is as good as UMAP's own step, takes a small part of the time and of the room, and places a sample the
-# same way alone and in any batch. It also has what every map has: ``map_.extrapolation``, ``map_.jacobian``,
-# files, SQL.
+# The map is as good as UMAP's own step, takes a small part of the time and of the space, and places a sample the
+# same way alone and in any batch. Where UMAP left a gap the map draws the images together: a polynomial is
+# continuous. It also has what every map has: ``map_.extrapolation``, ``map_.jacobian``, files, SQL.
 #
 # Where UMAP tears
 # ----------------
@@ -121,7 +121,7 @@ print(fill(str(caught[0].message), 100))
 print(f"\nleft-out R² {torn.diagnostics_.left_out_r2.round(2)}, nearby {torn.diagnostics_.local_r2:.1f}\n")
 
 own, mapped = torn.estimator_.transform(new), torn.transform(new)
-print(f"{'unseen digits rightly told by':<32}{'the nearest':>12}{'the 10 nearest':>16}")
+print(f"{'unseen digits classified by':<32}{'the nearest':>12}{'the 10 nearest':>16}")
 for name, drawn, placed in (("UMAP.transform", torn.target_, own), ("the map", torn.embedding_, mapped)):
     one, ten = (KNeighborsClassifier(k).fit(drawn, known_digits).score(placed, new_digits) for k in (1, 10))
     print(f"{name:<32}{one:>12.0%}{ten:>16.0%}")

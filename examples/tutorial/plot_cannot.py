@@ -19,6 +19,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.linear_model import LinearRegression
 from sklearn.manifold import TSNE
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -39,10 +40,12 @@ print("R² within neighbourhoods:    ", np.round(followed.diagnostics_.local_r2,
 # mean. Where classes are what you are after, use a classifier, or a learner that keeps the data in one piece;
 # where the islands matter, one map for each of them.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-left.scatter(*followed.estimator_.embedding_.T, c=digits[:1200], cmap="tab10", s=4)
+colours = {"cmap": "tab10", "vmin": -0.5, "vmax": 9.5, "s": 4}
+left.scatter(*followed.estimator_.embedding_.T, c=digits[:1200], **colours)
 left.set_title("t-SNE, training samples")
 placed = followed.transform(images[1200:])
-right.scatter(*placed.T, c=digits[1200:], cmap="tab10", s=4)
+drawn = right.scatter(*placed.T, c=digits[1200:], **colours)
+figure.colorbar(drawn, ax=right, label="digit", ticks=range(10))
 right.set_title("its quadratic map, unseen samples")
 classifier = KNeighborsClassifier(10).fit(followed.embedding_, digits[:1200])
 print(f"unseen digits classified in the map's coordinates: {classifier.score(placed, digits[1200:]):.0%}")
@@ -56,20 +59,21 @@ print(f"in all 64 columns:                                 {in_columns.score(ima
 # Outside of its training samples a polynomial of degree p grows like the p-th power of the distance. It is learned
 # here on the inner two thirds of a roll, and asked about the rest.
 X, Z = make_swiss_roll(3000, random_state=0)
-inner = Z[:, 0] < np.quantile(Z[:, 0], 2 / 3)
-print(f"{'degree':>6}{'inside':>10}{'beyond the end':>16}   extrapolation score beyond the end")
+unseen, truth = make_swiss_roll(2000, random_state=1)
+end = np.quantile(Z[:, 0], 2 / 3)
+known, inside = Z[:, 0] < end, truth[:, 0] < end
+print(f"{'degree':>6}{'inside':>10}{'beyond the end':>16}{'of these above 1':>18}")
 for degree in (2, 3, 4):
-    embedding = NPPE(n_neighbors=10, degree=degree).fit(X[inner])
-    Y = embedding.transform(X)
-    fit = np.linalg.lstsq(np.c_[Y[inner], np.ones(inner.sum())], Z[inner, 0], rcond=None)[0]
-    error = np.abs(np.c_[Y, np.ones(len(Y))] @ fit - Z[:, 0])
-    score = embedding.map_.extrapolation(X[~inner])
-    print(f"{degree:6}{error[inner].mean():10.2f}{error[~inner].mean():16.2f}   median {np.median(score):.2f}")
+    embedding = NPPE(n_neighbors=10, degree=degree).fit(X[known])
+    line = LinearRegression().fit(embedding.embedding_, Z[known, 0])
+    error = np.abs(line.predict(embedding.transform(unseen)) - truth[:, 0])
+    above = np.mean(embedding.map_.extrapolation(unseen[~inside]) > 1)
+    print(f"{degree:6}{error[inside].mean():10.2f}{error[~inside].mean():16.2f}{above:18.0%}")
 
 # %%
-# The errors are in units of the way along the roll, of which the last third is missing. Beyond the end they are
-# several times those inside, and where they come out smallest is luck. The score, above 1, tells that a sample is
-# outside of what was learned; it cannot tell whether the map happens to be right there: see
+# The errors of unseen samples are in units of the way along the roll, of which the last third is missing. Beyond
+# the end they are several times those inside, and where they come out smallest is luck. A score above 1 tells that
+# a sample is outside of what was learned; it cannot tell whether the map happens to be right there: see
 # :ref:`sphx_glr_how-to_plot_outside.py`.
 #
 # A higher degree is not always better
@@ -78,7 +82,6 @@ for degree in (2, 3, 4):
 # More features follow more, noise too, and give a local method new ways to satisfy its equations without unrolling
 # anything. Unseen samples of rolls of which 1,000 samples were learned, the mean and the worst of ten draws; 0 is
 # perfect.
-unseen, truth = make_swiss_roll(2000, random_state=1)
 print(f"{'degree':>6}{'features':>10}{'mean':>8}{'worst':>8}")
 for degree in (1, 2, 3, 4):
     learned = [
@@ -112,9 +115,9 @@ for n_components in (1, 2):
 # ---------------------------
 #
 # All monomials of n columns up to degree p are :math:`\binom{n+p}{p} - 1`, and a fit costs their square for each
-# sample, and their cube once. Two ways out are built in: principal axes first (the default beyond 3 columns),
-# which loses what lies off the axes, and pure powers without cross terms (SNPPE), which loses the indifference to
-# rotations.
+# sample, and their cube once. Two ways out are built in: principal axes first, which ``reduce="auto"`` takes where
+# there would be more than 500 monomials, and which loses what lies off the axes; and pure powers without cross
+# terms (SNPPE), which are no longer invariant under rotations.
 from math import comb
 
 print(f"{'columns':>8}{'degree 2':>12}{'degree 3':>14}{'SNPPE, degree 2':>18}")
@@ -122,8 +125,7 @@ for n in (3, 10, 30, 64, 784):
     print(f"{n:8,}{comb(n + 2, 2) - 1:12,}{comb(n + 3, 3) - 1:14,}{2 * n:18,}")
 
 # %%
-# What the loss of rotations means: turned by 45 degrees, the same roll is unrolled by all monomials, and not by
-# pure powers.
+# Turned by 45 degrees about two axes, the same roll is unrolled by all monomials, and not by pure powers.
 turn = np.array([[1, 0, -1], [0, np.sqrt(2), 0], [1, 0, 1]]) / np.sqrt(2)
 tilt = np.array([[1, -1, 0], [1, 1, 0], [0, 0, np.sqrt(2)]]) / np.sqrt(2)
 turned = tilt @ turn
@@ -137,7 +139,7 @@ for name, estimator in {"NPPE": NPPE(n_neighbors=10), "SNPPE": SNPPE(n_neighbors
 #
 # Where there is no surface there is nothing to find, and coordinates come out all the same. The report of a fit
 # shows the signs: an intrinsic dimension far above the number of coordinates, tangent planes that are noise, a
-# ridge near 1. And unseen samples tell: a trustworthiness near one half is chance.
+# large ridge. And unseen samples tell: their neighbours are kept no better than by any two of the columns.
 from polyfold.metrics import trustworthiness
 
 random = np.random.default_rng(0)
@@ -145,6 +147,7 @@ noise, more_noise = random.normal(size=(500, 20)), random.normal(size=(500, 20))
 embedding = NPPE().fit(noise)
 print(embedding.diagnostics_)
 print(f"trustworthiness of unseen samples {trustworthiness(more_noise, embedding.transform(more_noise)):.2f}")
+print(f"                   of two columns {trustworthiness(more_noise, more_noise[:, :2]):.2f}")
 
 # %%
 # In short
@@ -155,8 +158,8 @@ print(f"trustworthiness of unseen samples {trustworthiness(more_noise, embedding
 # =====================  ========================================  ==========================================
 # islands blur           ``local_r2`` near or below 0, a warning   another learner, one map for each island
 # outside is wrong       ``map_.extrapolation`` above 1            do not trust it; learn again with them
-# too high a degree      score on unseen samples falls             a lower one, ``alpha="auto"``
+# too high a degree      score on unseen samples falls             a lower one
 # closed surfaces        trustworthiness stays low                 one more coordinate
 # many columns           an error that counts features             ``reduce``, or SNPPE
-# no structure           the report; trustworthiness near 0.5      nothing: there is none
+# no structure           the report; trustworthiness as of noise   nothing: there is none
 # =====================  ========================================  ==========================================

@@ -61,7 +61,7 @@ draw_plane(figure.add_subplot(1, 2, 2), PCA(2).fit(X).transform(unseen), truth[:
 from scipy.linalg import eigh
 from sklearn.neighbors import NearestNeighbors
 
-k, scaled = 10, (X - X.mean(axis=0)) / X.std()
+k, scaled = 8, (X - X.mean(axis=0)) / X.std()
 near = NearestNeighbors(n_neighbors=k).fit(scaled).kneighbors(return_distance=False)
 
 L = np.eye(len(X))  # row i: the sample less the combination of its neighbours
@@ -92,7 +92,7 @@ by_hand = (expand(unseen) - center) @ V[:, :2]
 # this clean roll the ridge hardly matters and the coordinates are those found by hand, up to their signs.
 from polyfold import NPPE
 
-embedding = NPPE(n_components=2, n_neighbors=10).fit(X)
+embedding = NPPE(n_components=2, n_neighbors=8).fit(X)
 Y = embedding.transform(unseen)
 for c in range(2):
     print(f"y{c}: correlation with the one made by hand {abs(np.corrcoef(Y[:, c], by_hand[:, c])[0, 1]):.4f}")
@@ -136,13 +136,14 @@ for name, coordinates in maps.items():
 # What the report says
 # --------------------
 #
-# ``diagnostics_`` says what was found and chosen, and how the map does on samples that were held out: an objective
-# that is about the same there and on training samples, and a spread near 1, mean that the map generalises.
+# ``diagnostics_`` says what was found and chosen, and how the map does on samples that were held out. An objective
+# that is much the same there and on training samples, and a spread near 1, are what a map that generalises must
+# have; whether it shows what you want, they cannot tell.
 print(embedding.diagnostics_)
 
 # %%
-# What to take along
-# ------------------
+# What to remember
+# ----------------
 #
 # - A graph says what is to be kept (here LLE's weights), a basis says which formulas are allowed (here monomials
 #   up to degree 2), and the map is the best of these. The other graphs are described in :doc:`/family`, all of the

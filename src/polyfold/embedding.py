@@ -185,7 +185,7 @@ class PolynomialEmbedding(MapTransformer):
 
     "ltsa", "hessian" and the affinities have k equations a sample (m(m+1)/2 for "hessian") instead of one, and
     cost O(N k d²) in place of O(N d²). "isomap" costs O(N² (k + log N)) up to 3,000 samples and
-    O(500 N (k + log N) + 500² N) beyond, and 8 N² bytes up to 3,000 samples, 8 N (1,000 + d) beyond.
+    O(500 N (k + log N) + 500² N) beyond, and 32 N² bytes up to 3,000 samples, 8 N (1,000 + d) beyond.
 
     The search costs about O(N k log N) in up to 15 columns, O(N² n) in more where all samples are compared, and
     O(N √N n) in cells. Principal axes cost O(N n min(N, n)), or O(N n r) where N and n are above 2,000 and
