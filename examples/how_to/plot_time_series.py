@@ -108,9 +108,9 @@ judge("the same, windows not aligned", PolynomialEmbedding(graph="isomap", n_nei
 # See when something is new
 # -------------------------
 #
-# A coordinate alone does not reveal a fault: a polynomial has a value for any window. ``extrapolation`` does. Noise
-# alone brings each stroke near the edge here, and some beyond; the median of the last nine strokes is steadier, at
-# the price of an alarm that comes some strokes later.
+# A coordinate alone does not reveal a fault: a polynomial has a value for any window. ``extrapolation`` does.
+# Noise alone brings each stroke near the edge here, and some beyond; the median of the last nine strokes is
+# steadier, at the price of an alarm that comes some strokes later.
 learned = embedding.map_
 score = learned.extrapolation(new_strokes)
 steady = np.median(sliding_window_view(score, 9), axis=1)  # the first is that of strokes 0 to 8
