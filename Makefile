@@ -84,7 +84,7 @@ test-large: $(INSTALLED)-test ## 2 GB of text and of parquet placed in less than
 	$(BIN)/python -m pytest -m large -s
 
 # Spark, where there is Java for it.
-check: lint types spelling slow browser site newcomer demo oldest $(if $(shell command -v java),spark) ## lint, types, spelling, slower tests, explorer and documentation in a browser, README, demo, oldest dependencies
+check: test lint types spelling slow browser site newcomer demo oldest $(if $(shell command -v java),spark) ## all tests, lint, types, spelling, explorer and documentation in a browser, README, demo, oldest dependencies
 
 lint: $(INSTALLED)-dev
 	$(BIN)/ruff check .
@@ -98,20 +98,28 @@ slow: $(INSTALLED)-test
 	$(BIN)/python -m pytest -m slow -n 2 --dist loadgroup
 
 SITE := docs_output
-NODE := docs/node_modules
+NODE := tools/npm/node_modules
+# What the documentation is made into, within docs/, on the way to the site.
+MADE := docs/how-to docs/tutorial docs/reference/generated
 
-$(NODE)/.installed: docs/package.json
-	@command -v npm >/dev/null || { echo "The documentation takes MathJax from npm: install Node.js with npm first"; exit 1; }
-	npm install --prefix docs --no-package-lock --no-audit --no-fund --silent
+$(NODE)/.installed: tools/npm/package.json
+	@node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && command -v npm >/dev/null || \
+	  { echo "MathJax and the spelling checker are taken from npm: install Node.js 20 or newer with npm first"; exit 1; }
+	npm install --prefix tools/npm --no-package-lock --no-audit --no-fund --silent
 	@touch $@
 
-# Warnings are errors; what was run before is not run again unless it changed.
-docs: $(INSTALLED)-docs $(NODE)/.installed ## these pages as a site, docs_output/html, with tutorial and how-to pages run; needs npm, and no network to read
-	$(BIN)/sphinx-build -W --keep-going -q -d $(SITE)/doctrees docs $(SITE)/html
+# A page is run again where it changed; where the library did, all are.
+$(SITE)/.library: $(shell find src examples -name '*.py' -o -name '*.js')
+	@rm -rf $(MADE)
+	@mkdir -p $(SITE) && touch $@
+
+# Warnings are errors, and come again until they are mended.
+docs: $(INSTALLED)-docs $(NODE)/.installed $(SITE)/.library ## these pages as a site, docs_output/html, with tutorial and how-to pages run; needs npm, and no network to read
+	$(BIN)/sphinx-build -W --keep-going -q -d $(SITE)/doctrees docs $(SITE)/html || { rm -rf $(SITE)/doctrees; exit 1; }
 	@echo "The site: $(SITE)/html/index.html"
 
 spelling: $(NODE)/.installed ## words that are in no dictionary, nor in docs/words.txt
-	node $(NODE)/.bin/cspell --no-progress --config docs/cspell.json
+	node $(NODE)/.bin/cspell --no-progress --config tools/npm/cspell.json
 
 newcomer: $(INSTALLED)-test ## what the README tells a newcomer, in a fresh clone: seconds to the first map
 	$(BIN)/python tools/newcomer.py
@@ -126,12 +134,14 @@ chromium:
 browser: $(INSTALLED)-test $(INSTALLED)-browser chromium ## the explorer in a real Chromium, which is installed on Debian if need be
 	$(BIN)/python -m pytest -m browser -s
 
-site: docs $(INSTALLED)-browser chromium ## the documentation in Chromium: links, pictures, formulas, search, on a phone
+site: $(INSTALLED)-browser chromium ## the documentation built anew and tried in Chromium: links, pictures, formulas, search, on a phone
+	rm -rf $(SITE) $(MADE)
+	$(MAKE) docs
 	$(BIN)/python -m pytest -m site
 
 bench: $(INSTALLED)-bench ## speed and memory beside every peer, a quarter of an hour, written into docs/speed.md; leave the machine alone
 	$(BIN)/polyfold bench --force --out bench_output
-	$(BIN)/python tools/benchmarks.py
+	$(BIN)/python tools/write_speed.py
 
 bench-guard: $(INSTALLED)-bench ## fail where a main figure of speed has gone backwards
 	$(BIN)/python -m pytest benchmarks/test_ratios.py --benchmark-columns=min,median -o addopts=""
@@ -173,5 +183,5 @@ format: $(INSTALLED)-dev ## apply the formatter
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) $(OLDEST) $(SITE) $(NODE) build dist demo_output bench_output browser_output reproduce_output $(MEASURED) mutants docs/how-to docs/tutorial docs/reference/generated .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) $(SITE) $(NODE) build dist demo_output bench_output browser_output reproduce_output $(MEASURED) mutants $(MADE) .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks tools docs -name __pycache__ -type d -exec rm -rf {} +

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,7 +17,13 @@ sys.path.insert(0, str(DOCS / "_extensions"))
 from source_pages import link_object as linkcode_resolve  # noqa: E402, F401
 
 matplotlib.use("Agg")
-os.environ.setdefault("POLYFOLD_NODE_MODULES", str(DOCS / "node_modules"))
+PACKAGES = DOCS.parent / "tools" / "npm" / "node_modules"
+os.environ.setdefault("POLYFOLD_NODE_MODULES", str(PACKAGES))
+
+# MathJax in one file, with its fonts: nothing is asked of the network by who reads.
+MATHJAX = DOCS.parent / "docs_output" / "mathjax"
+MATHJAX.mkdir(parents=True, exist_ok=True)
+shutil.copy(PACKAGES / "mathjax" / "es5" / "tex-svg-full.js", MATHJAX)
 
 project = "polyfold"
 author = "The polyfold developers"
@@ -40,7 +47,6 @@ extensions = [
 ]
 exclude_patterns = [
     "_extensions",
-    "node_modules",
     "how-to/*.py",
     "how-to/*.ipynb",
     "how-to/*.md5",
@@ -49,7 +55,9 @@ exclude_patterns = [
 nitpicky = True
 nitpick_ignore_regex = [
     # What is outside of this library has no pages here: nothing is fetched to build or to read these.
-    (r"py:.*", r"(?!polyfold).*"),
+    (r"py:.*", r"(numpy|scipy|sklearn|matplotlib|pandas|dask|onnx|sympy|pathlib)\..*"),
+    # Words of numpydoc's types.
+    (r"py:class", r"[^.]*"),
 ]
 
 # -- pages in Markdown
@@ -77,6 +85,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1000,
     "capture_repr": ("_repr_html_",),
     "reset_modules": ("matplotlib", "gallery.refuse_warnings"),
+    "reset_modules_order": "both",
     "write_computation_times": False,
     "remove_config_comments": True,
     "copyfile_regex": r".*\.(js|png)$",
@@ -87,7 +96,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "polyfold"
 html_sidebars = {page: [] for page in ("index", "speed", "guarantees", "comparison")}  # pages without others below
 templates_path = ["_templates"]
-html_static_path = ["_static", "node_modules/mathjax/es5/tex-svg-full.js"]
+html_static_path = ["_static", str(MATHJAX)]
 html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
 html_show_search_summary = False  # which a browser cannot read from files

@@ -12,7 +12,8 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-sys.path.append(str(Path(__file__).parents[1] / "examples"))
+for folder in ("examples", "tools"):
+    sys.path.append(str(Path(__file__).parents[1] / folder))
 
 
 def pytest_collection_modifyitems(items):

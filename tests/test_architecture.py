@@ -1,11 +1,13 @@
 """The code keeps to its rooms, the diagrams show it as it is, and a graph is one file."""
 
+import ast
 import html
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,9 @@ import polyfold
 from polyfold.datasets import make_swiss_roll
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "tools"))
 
 import architecture  # noqa: E402
+import draw_architecture  # noqa: E402
 
 PACKAGE = Path(polyfold.__file__).parent
 
@@ -69,6 +71,43 @@ def test_a_module_without_a_room_is_told(tmp_path):
     assert "_helpers" in said
 
 
+def list_third_parties():
+    """Return what the library imports that is neither its own nor Python's."""
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            found |= {name.partition(".")[0] for name in names}
+    return found - set(sys.stdlib_module_names) - {"polyfold"}
+
+
+def test_what_is_imported_is_of_the_core_or_of_a_room():
+    """A package that is neither asked for by the core nor in the contract of extras is imported nowhere."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    names = {"scikit-learn": "sklearn"}
+    core = {re.match(r"[\w-]+", line)[0] for line in project["project"]["dependencies"]}
+    contracts = project["tool"]["importlinter"]["contracts"]
+    [extras] = [contract for contract in contracts if contract["id"] == "extras"]
+    allowed = {names.get(name, name) for name in core} | set(extras["forbidden_modules"])
+    assert list_third_parties() <= allowed
+
+
+def test_steps_are_all_that_stands_below_the_estimators():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    contracts = contracts["contracts"]
+    [steps] = [contract for contract in contracts if contract["id"] == "steps"]
+    rooms = architecture.read_rooms()
+    shared = next(i for i, room in enumerate(rooms) if "_transformer" in room.modules)
+    below = {module for room in rooms[shared + 1 :] for module in room.modules}
+    named = {module.removeprefix("polyfold.") for module in steps["source_modules"]}
+    assert named <= below
+    of_a_fit = [room for room in rooms if {"_local", "_gram", "_streaming"} & set(room.modules)]
+    solving = {module for room in of_a_fit for module in room.modules}
+    assert solving - named == set()
+
+
 def test_rooms_are_in_order():
     """By another reading of the imports than import-linter's: these do not follow where a name is used."""
     rooms = architecture.read_rooms()
@@ -116,13 +155,45 @@ def test_values_go_from_step_to_step():
     assert steps["build_gram_folds"].makes == "folds"
 
 
+def list_arrows(diagram):
+    return set(re.findall(r'data-from="([^"]+)" data-to="([^"]+)"', diagram))
+
+
+def test_boxes_do_not_overlap():
+    boxes = re.findall(
+        r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', draw_architecture.draw_flow()
+    )
+    boxes = [tuple(map(float, box)) for box in boxes]
+    assert len(boxes) == 9
+    for i, (x, y, width, height) in enumerate(boxes):
+        for to_x, to_y, to_width, to_height in boxes[:i]:
+            apart = x + width <= to_x or to_x + to_width <= x or y + height <= to_y or to_y + to_height <= y
+            assert apart
+
+
 def test_diagrams_name_all_that_they_draw():
-    rooms, flow = html.unescape(architecture.draw_rooms()), architecture.draw_flow()
+    rooms, flow = html.unescape(draw_architecture.draw_rooms()), draw_architecture.draw_flow()
     for room in architecture.read_rooms():
         assert f">{room.title}<" in rooms
+    places = [room.title for room in architecture.read_rooms()]
+    found = architecture.reduce_edges(
+        architecture.join_rooms(architecture.read_rooms(), architecture.read_imports())
+    )
+    assert list_arrows(rooms) == {(places[a], places[b]) for a, b in found}
+    assert list_arrows(flow) == {
+        ("X", "build_features"),
+        ("build_features", "_find_relations"),
+        ("_find_relations", "build_gram_folds"),
+        ("_find_relations", "solve_global"),
+        ("build_gram_folds", "solve_local"),
+        ("solve_local", "write_map"),
+        ("solve_global", "write_map"),
+        ("write_map", "complete_map"),
+        ("complete_map", "PolynomialMap"),
+    }
+    assert re.findall(r'class="label"[^>]*>([^<]+)<', flow).count("solution") == 2
     for text in ("build_features", "find_relations", "solve_local", "solve_global", "cross_validate", "to_onnx"):
         assert text in flow
-    assert rooms.count("<path") > len(architecture.read_rooms()) / 2
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ pytestmark = pytest.mark.browser
 
 #: Pictures of what was seen, to be looked at.
 SHOTS = Path(__file__).parent.parent / "browser_output"
-SHOTS.mkdir(exist_ok=True)
 
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
 
@@ -42,6 +41,7 @@ HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window
 def visit(browser, tmp_path):
     """Open a page from a file, offline; at the end nothing may have been complained of or asked for."""
     contexts, complaints, requests = [], [], []
+    SHOTS.mkdir(exist_ok=True)
 
     def open_page(content, **settings):
         path = tmp_path / f"page{len(contexts)}.html"

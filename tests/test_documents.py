@@ -1,10 +1,13 @@
 """What the pages show is so: code runs and prints what stands below it, and what is named is there."""
 
+import ast
+import contextlib
 import importlib
 import os
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -12,11 +15,11 @@ import pandas
 import pytest
 from command_line import write_rolls
 
+import comparison
 import polyfold
+import write_speed
 from commands import PLAIN, succeed
 from pages import ROOT, list_blocks, read_page, run_page
-
-sys.path.append(str(ROOT / "tools"))
 
 PAGES = [
     path.relative_to(ROOT).as_posix()
@@ -74,6 +77,22 @@ RESULTS = {
     "docs/explorer.md": lambda names: names["page"].startswith("<!doctype html>"),
     "docs/artefact.md": lambda names: min(names["aligned"].alignment.r2) > 0.99,
 }
+
+
+def test_results_are_of_pages_with_code():
+    assert set(RESULTS) <= set(having("python"))
+
+
+@pytest.mark.parametrize("page", having("text"))
+def test_text_is_no_code(page):
+    """What could be run is: but for a part of the Spark example, which `make spark` runs whole."""
+    for block in list_blocks(page):
+        if block.kind == "text" and "SparkSession" not in block.code:
+            with contextlib.suppress(SyntaxError):
+                parsed = ast.walk(ast.parse(textwrap.dedent(block.code)))
+                assert not any(isinstance(node, (ast.Import, ast.ImportFrom, ast.Call)) for node in parsed), (
+                    block.code
+                )
 
 
 @pytest.mark.parametrize("page", having("python"))
@@ -196,28 +215,80 @@ def test_the_reference_lists_every_public_name():
         assert listed[module] == names - {"datasets", "metrics", "plotting"}
 
 
-def test_the_comparison_is_as_the_facts():
-    import comparison
+#: Whose facts the rows of what was measured belong to.
+PARTS = {
+    "polyfold": "polyfold",
+    "scikit-learn": "scikit-learn",
+    "umap-learn UMAP": "umap-learn",
+    "umap-learn Parametric": "umap-learn (parametric)",
+    "openTSNE": "openTSNE",
+    "PaCMAP": "PaCMAP",
+    "tapkee": "tapkee",
+    "TorchDR": "TorchDR",
+    "datafold": "datafold",
+}
 
+
+def test_the_comparison_is_as_the_facts():
     assert comparison.write_page(read_page("docs/comparison.md")) == read_page("docs/comparison.md")
     assert comparison.write_readme(read_page("README.md")) == read_page("README.md")
-    [ours] = [library for library in comparison.read_facts() if library["name"] == "polyfold"]
-    assert ours["version"] == polyfold.__version__
+    libraries = {library["name"]: library for library in comparison.read_facts()}
+    assert libraries["polyfold"]["version"] == polyfold.__version__
+    facts = tomllib.loads(read_page("docs/comparison.toml"))["checked"]["measured"]
+    measured = {row["library"]: row for row in facts}
+    assert measured["polyfold NPPE"]["version"] == polyfold.__version__
+    n_sizes = 0
+    for row in facts:
+        name = next(name for name in PARTS if row["library"].startswith(name))
+        cells = libraries[PARTS[name]]["cells"]
+        assert row["version"] == libraries[PARTS[name]]["version"]
+        if "kept_kb" in row:
+            n_sizes += 1
+            assert f"{row['kept_kb']:,.0f}" in cells["model_size"]["value"], row["library"]
+    assert n_sizes >= 10
 
 
 def test_benchmarks_are_those_of_a_run():
-    """The page has the table of `polyfold bench`, and the machine that it was measured on."""
-    import benchmarks
-    from polyfold.bench.report import HEADER
-
+    """The page has the table of `polyfold bench`, figure by figure, and the machine that it was measured on."""
     page = read_page("docs/speed.md")
-    machine, table = page.split("<!-- bench -->\n")[1].split("\n<!-- end of bench -->")[0].split("\n\n")
+    machine = page.split("<!-- bench -->\n")[1].split("\n")[0]
     assert re.search(r"\d+ cores; Python 3\.\d+", machine)
-    head, _, *rows = table.splitlines()
-    assert head == f"| {' | '.join(HEADER)} |"
-    assert len(rows) > 50
-    changed = benchmarks.write_page(page, f"one core\n\n{head}\n")
-    assert changed.replace(f"one core.\n\n{head}", f"{machine}\n\n{table}") == page
+    figures = write_speed.read_figures(ROOT / "docs" / "bench.csv")
+    assert len(figures) > 50
+    assert write_speed.write_page(page, machine, figures) == page
+
+
+def test_pages_of_the_gallery_are_in_order():
+    """Each is in the order, and is Python; all that is code in it is run, but for what is no Python."""
+    sys.path.append(str(ROOT / "docs" / "_extensions"))
+    import gallery
+
+    scripts = sorted(ROOT.glob("examples/*/plot_*.py"))
+    assert sorted(gallery.ORDER) == sorted(path.stem.removeprefix("plot_") for path in scripts)
+    for path in scripts:
+        code = path.read_text(encoding="utf-8")
+        compile(code, path, "exec")
+        assert "code-block:: python" not in code, path
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "{line}`" in read_page(page)])
+def test_lines_of_code_are_there(page):
+    found = re.findall(r"\{line\}`(\S+\.py): ([^`]+)`", read_page(page))
+    assert found
+    for file, snippet in found:
+        if file == "_gram.py" and page == "CONTRIBUTING.md":
+            continue  # an example of the form
+        lines = (Path(polyfold.__file__).parent / file).read_text(encoding="utf-8").splitlines()
+        assert sum(snippet in line for line in lines) == 1, (file, snippet)
+
+
+@pytest.mark.parametrize("page", ["docs/family.md", "docs/mathematics.md"])
+def test_every_graph_is_described(page):
+    from polyfold.objectives import GRAPHS
+
+    for graph in GRAPHS:
+        assert re.search(f'`"?{graph}"?`', read_page(page)), graph
+        assert f'"{graph}"' in polyfold.PolynomialEmbedding.__doc__
 
 
 def test_the_readme_has_what_it_must():

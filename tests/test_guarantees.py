@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "tools"))
 
 import covered  # noqa: E402
 import guarantees  # noqa: E402

@@ -16,7 +16,6 @@ import polyfold.export
 import polyfold.io
 
 ROOT = Path(__file__).parent.parent
-sys.path.append(str(ROOT / "tools"))
 
 import audit  # noqa: E402
 from licences import find_refused  # noqa: E402

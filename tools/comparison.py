@@ -33,6 +33,8 @@ QUESTIONS = {
 
 #: The rows of the README's table, and its columns.
 IN_SHORT = ("explicit_map", "nonlinear", "training_data_needed", "model_size", "onnx")
+#: What of a library is meant.
+IN_WORDS = {"polyfold": "NPPE", "scikit-learn": "Isomap, LLE", "umap-learn": "UMAP"}
 PEERS = ("polyfold", "scikit-learn", "umap-learn", "umap-learn (parametric)", "openTSNE")
 
 
@@ -75,7 +77,7 @@ def write_details(library: dict[str, Any]) -> str:
 
 def write_source(source: str) -> str:
     """Link what are addresses, and say what was measured or read here."""
-    parts = [part.strip() for part in source.replace(" and ", " ; ").split(" ; ")]
+    parts = [part.strip() for part in source.split(" ; ")]
     return ", ".join(f"[{_name(part)}]({part.removeprefix('docs/')})" if "/" in part else part for part in parts)
 
 
@@ -87,10 +89,11 @@ def _name(address: str) -> str:
 
 def write_in_short(libraries: list[dict[str, Any]]) -> str:
     """Write the README's table: five questions, and the libraries that most people know."""
-    found = {library["name"]: library["cells"] for library in libraries}
-    rows = [["", *PEERS], ["---"] * (1 + len(PEERS))]
+    found = {library["name"]: (IN_WORDS.get(library["name"], ""), library["cells"]) for library in libraries}
+    titles = [f"{name} ({found[name][0]})" if found[name][0] else name for name in PEERS]
+    rows = [["", *titles], ["---"] * (1 + len(PEERS))]
     rows += [
-        [QUESTIONS[question][0], *(found[name][question]["value"] for name in PEERS)] for question in IN_SHORT
+        [QUESTIONS[question][0], *(found[name][1][question]["value"] for name in PEERS)] for question in IN_SHORT
     ]
     return "\n".join(map(write_row, rows))
 

@@ -1,4 +1,4 @@
-"""A directive that draws what `tools/architecture.py` reads from the code: ``{diagram} flow`` or ``rooms``."""
+"""A directive that draws what `tools/draw_architecture.py` makes of the code: ``{diagram} flow`` or ``rooms``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from sphinx.util.docutils import SphinxDirective
 
-sys.path.append(str(Path(__file__).parents[2] / "tools"))
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tools"))
 
-import architecture
+import draw_architecture  # noqa: E402
+from architecture import SOURCE  # noqa: E402
 
 
-class DiagramDirective(Directive):
+class DiagramDirective(SphinxDirective):
     """One of the two diagrams."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Draw it."""
-        draw = {"flow": architecture.draw_flow, "rooms": architecture.draw_rooms}[self.arguments[0]]
+        """Draw it, and anew where the code has changed."""
+        for path in (*SOURCE.rglob("*.py"), ROOT / "pyproject.toml", *(ROOT / "tools").glob("*architecture.py")):
+            self.env.note_dependency(str(path))
+        draw = {"flow": draw_architecture.draw_flow, "rooms": draw_architecture.draw_rooms}[self.arguments[0]]
         return [nodes.raw("", draw(), format="html")]
 
 

@@ -17,6 +17,10 @@ ORDER = (
 )  # fmt: skip
 
 
+#: What other libraries warn of that is no fault of a page.
+OF_OTHERS = (r"numpy\.core\._multiarray_umath is deprecated", r"FigureCanvasAgg is non-interactive")
+
+
 class TaskOrder:
     """What sphinx-gallery sorts by; a page that is not in the order is an error."""
 
@@ -28,9 +32,14 @@ class TaskOrder:
         return ORDER.index(filename.removeprefix("plot_").removesuffix(".py"))
 
 
-def refuse_warnings(configuration: dict[str, Any], filename: str) -> None:
-    """Turn what the library warns of into errors: a page that shows how to do something does it well."""
-    warnings.filterwarnings("error", category=UserWarning, module=r"polyfold|__main__")
+def refuse_warnings(configuration: dict[str, Any], filename: str, when: str) -> None:
+    """Turn warnings into errors while a page is run: one that shows how to do something does it well."""
+    if when == "after":
+        warnings.resetwarnings()
+        return
+    warnings.filterwarnings("error")
+    for message in OF_OTHERS:
+        warnings.filterwarnings("ignore", message=message)
 
 
 def describe_thumbnails(app: Any, doctree: Any, docname: str) -> None:

@@ -7,17 +7,18 @@ has this text; none or several are a warning, so that no link points to where th
 from __future__ import annotations
 
 import inspect
+import posixpath
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst.states import Inliner
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxRole
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -36,22 +37,26 @@ def write_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         yield name_page(path), {"title": name, "body": f"<h1>{name}</h1>{code}", "parents": []}, "page.html"
 
 
-def link_line(
-    name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, options: Any = None, content: Any = ()
-) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """Turn ``file: text`` into a link to the one line of that file that has the text."""
-    file, _, snippet = text.partition(": ")
-    path = SOURCE / "polyfold" / file
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    found = [number for number, line in enumerate(lines, start=1) if snippet in line]
-    if len(found) != 1:
-        message = inliner.reporter.warning(f"{len(found)} lines of {file} have {snippet!r}, not one", line=lineno)
-        return [nodes.literal(text, text)], [message]
-    environment = inliner.document.settings.env
-    page = environment.app.builder.get_relative_uri(environment.docname, name_page(path))
-    link = nodes.reference(rawtext, "", refuri=f"{page}#L-{found[0]}", internal=True, classes=["source-line"])
-    link += nodes.literal("", f"{file}:{found[0]}")
-    return [link], []
+class LineRole(SphinxRole):
+    """``file: text``, a link to the one line of that file that has the text."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Find the line."""
+        file, _, snippet = self.text.partition(": ")
+        path = SOURCE / "polyfold" / file
+        self.env.note_dependency(str(path))  # the page is made anew where the line has moved
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        found = [number for number, line in enumerate(lines, start=1) if snippet in line]
+        if len(found) != 1:
+            message = self.inliner.reporter.warning(
+                f"{len(found)} lines of {file} have {snippet!r}, not one", line=self.lineno
+            )
+            return [nodes.literal(self.text, self.text)], [message]
+        page = posixpath.relpath(name_page(path), posixpath.dirname(self.env.docname) or ".")
+        address = {"refuri": f"{page}.html#L-{found[0]}", "title": snippet}
+        link = nodes.reference(self.rawtext, "", internal=True, classes=["source-line"], **address)
+        link += nodes.literal("", f"{file}:{found[0]}")
+        return [link], []
 
 
 def link_object(domain: str, info: dict[str, str]) -> str | None:
@@ -62,13 +67,13 @@ def link_object(domain: str, info: dict[str, str]) -> str | None:
     found = inspect.unwrap(found.fget if isinstance(found, property) and found.fget else found)
     try:
         path, line = Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1]
-    except TypeError:
+    except (OSError, TypeError):
         return None
     return f"../../{name_page(path)}.html#L-{line}" if path.is_relative_to(SOURCE) else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Make it known to Sphinx."""
-    app.add_role("line", link_line)
+    app.add_role("line", LineRole())
     app.connect("html-collect-pages", write_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

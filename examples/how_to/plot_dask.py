@@ -52,14 +52,8 @@ print()
 print(embedding.diagnostics_)
 
 # %%
-# Where a client is connected, the workers of its cluster do it instead; not a line changes:
-#
-# .. code-block:: python
-#
-#    from dask.distributed import Client
-#
-#    client = Client("tcp://10.0.0.1:8786")  # or Client() for processes on this machine
-#    embedding = NPPE(n_neighbors=10).fit(X)
+# Where a client is connected, by ``client = dask.distributed.Client(address)``, the workers of its cluster do it
+# instead; not a line changes.
 #
 # Columns of different units are standardised first, and by Dask, since ``StandardScaler`` would load all samples:
 # ``X = (X - X.mean(axis=0)) / X.std(axis=0)``.

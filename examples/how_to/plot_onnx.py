@@ -77,7 +77,7 @@ for name, model in models.items():
 # and the samples from wherever the page has them.) Here the script runs in node, which is to find the package:
 # ``npm install onnxruntime-web``.
 here = Path(__file__).resolve().parent if "__file__" in globals() else Path.cwd()  # where place.js lies
-modules = Path(os.environ.get("POLYFOLD_NODE_MODULES", here / "../../docs/node_modules")).resolve()
+modules = Path(os.environ.get("POLYFOLD_NODE_MODULES", here / "../../tools/npm/node_modules")).resolve()
 if shutil.which("node") is None or not (modules / "onnxruntime-web").is_dir():
     raise FileNotFoundError(
         f"This page needs node, and the npm package onnxruntime-web in {modules}. `make docs` installs the "

@@ -171,6 +171,7 @@ def prepare_reference(
     columns, coordinates = frame.locate(samples)
     features = Features(frame, columns, coordinates, kind, degree, basis)
     objective = OBJECTIVES.get(graph)
+    is_mutual = graph in GEODESIC and GEODESIC[graph].mutual
     work: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     settings = {"n_neighbors": n_neighbors, "neighbors": neighbors, "alpha": alpha, "center": center}
     plan = plan_search(objective, features, n_components, n_samples=n_samples, **settings, **work)
@@ -178,14 +179,12 @@ def prepare_reference(
     found = _find_for_probes(plan, probes, **work)
     statistics, landmarks = {}, None
     if objective is None:
-        landmarks = measure_landmarks(
-            plan.measured, found, mutual=GEODESIC.get(graph, False), random_state=random_state, **work
-        )
+        landmarks = measure_landmarks(plan.measured, found, mutual=is_mutual, random_state=random_state, **work)
     else:
         statistics = objective.prepare(plan.measured, probes, found, n_components, **work)
     facts = RelationFacts(
         n_neighbors=plan.n_neighbors,
-        n_pieces=_count_pieces(plan, probes, found, mutual=GEODESIC.get(graph, False), **work),
+        n_pieces=_count_pieces(plan, probes, found, mutual=is_mutual, **work),
         dimension=plan.dimension,
         space=plan.space,
         space_scores=plan.space_scores,

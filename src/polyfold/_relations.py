@@ -143,7 +143,7 @@ def find_relations(
             around.measured,
             around.neighbors,
             weights,
-            mutual=GEODESIC[name],
+            mutual=GEODESIC[name].mutual,
             random_state=random_state,
             **work,
         )
@@ -151,7 +151,7 @@ def find_relations(
         kept = build_neighbor_graph(objective, around, weights, n_components, **work)
     facts = RelationFacts(
         n_neighbors=int(around.neighbors.shape[1]),
-        n_pieces=count_components(around.neighbors, mutual=GEODESIC.get(name, False)),
+        n_pieces=count_components(around.neighbors, mutual=name in GEODESIC and GEODESIC[name].mutual),
         dimension=around.dimension,
         space=around.space,
         space_scores=around.space_scores,

@@ -367,7 +367,7 @@ class _Bench:
         if self.n_components >= self.n_samples:
             raise ValueError(f"{self.n_samples} samples have fewer coordinates.")
         neighbors = find_exact_neighbors(self.X, estimator.n_neighbors, **work)
-        mutual = GEODESIC.get(estimator.graph, False)
+        mutual = GEODESIC[estimator.graph].mutual
         kernel = build_kernel(self.X, neighbors, np.ones(self.n_samples), mutual=mutual, random_state=None, **work)
         coordinates = kernel.find_coordinates(self.n_components)
         if coordinates.shape[1] < self.n_components:

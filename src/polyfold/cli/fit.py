@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from polyfold._graph_names import list_graphs
 from polyfold.cli.cluster import open_cluster
 from polyfold.cli.options import (
     Array,
@@ -51,10 +51,7 @@ if TYPE_CHECKING:
 
 Method = Literal["polynomial", "nppe", "snppe", "npe", "npp", "onpp", "lpp", "olpp", "lltsa"]
 
-#: The files of `polyfold.objectives`, which is not imported for it: help is to come at once.
-GRAPHS = sorted(
-    module.name for module in iter_modules([str(Path(__file__).parents[1] / "objectives")]) if not module.ispkg
-)
+GRAPHS = list_graphs()
 
 #: Parameters of the estimator, all of them reachable as options of the same name.
 _PARAMETER: dict[str, Any] = {"rich_help_panel": "Parameters of the estimator", "show_default": False}

@@ -6,25 +6,28 @@ sample of the patch. Summed over patches, the embedding Y that it asks for minim
 ``Yᵀ diag(D) Y = I``. What it must know of all samples beforehand, it finds out in `prepare`. Its file ends with an
 `OBJECTIVE`, and a new one needs nothing more. Graphs are pure functions and know nothing of polynomials.
 
-Isomap is not a sum over neighbourhoods: its files say along which edges geodesic distances go.
+Isomap is not a sum over neighbourhoods: its files end with a `GEODESIC`, along which edges distances go.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
 
-from polyfold.objectives.equations.objective import Objective
+from polyfold._graph_names import list_graphs
+from polyfold.objectives.equations.objective import Geodesic, Objective
 
 #: The files of this folder.
-GRAPHS: tuple[str, ...] = tuple(sorted(module.name for module in iter_modules(__path__) if not module.ispkg))
+GRAPHS = list_graphs()
 
-_FILES = {name: import_module(f"{__name__}.{name}") for name in GRAPHS}
+#: The local methods, and the global ones.
+OBJECTIVES: dict[str, Objective] = {}
+GEODESIC: dict[str, Geodesic] = {}
 
-#: The local methods.
-OBJECTIVES: dict[str, Objective] = {
-    name: file.OBJECTIVE for name, file in _FILES.items() if hasattr(file, "OBJECTIVE")
-}
-
-#: The global ones, and whether each goes along edges between mutual neighbours only.
-GEODESIC: dict[str, bool] = {name: file.MUTUAL for name, file in _FILES.items() if name not in OBJECTIVES}
+for _name in GRAPHS:
+    _file = import_module(f"{__name__}.{_name}")
+    if hasattr(_file, "OBJECTIVE"):
+        OBJECTIVES[_name] = _file.OBJECTIVE
+    elif hasattr(_file, "GEODESIC"):
+        GEODESIC[_name] = _file.GEODESIC
+    else:
+        raise ImportError(f"{_file.__file__} must end with an OBJECTIVE, as each file here: it makes a graph.")

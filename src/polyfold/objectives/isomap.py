@@ -19,10 +19,8 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from polyfold._blocks import map_blocks, row_slices
+from polyfold.objectives.equations.objective import Geodesic
 from polyfold.objectives.laplacian import square_lengths
-
-#: Along all edges to neighbours.
-MUTUAL = False
 
 #: Eigenvalues of the landmarks' kernel below this share of the largest are curvature or rounding.
 LEAST_EIGENVALUE = 1e-6
@@ -176,3 +174,6 @@ def measure_landmarks(
     graph = build_distance_graph(X, neighbors, mutual=mutual)
     squares = measure_geodesics(graph, landmarks, n_jobs=n_jobs, verbose=verbose)
     return Landmarks(learn_placement(squares[:, landmarks]), np.sqrt(squares).T)
+
+
+GEODESIC = Geodesic(mutual=False)

@@ -3,5 +3,6 @@
 See `isomap`, which does the work.
 """
 
-#: Along edges between mutual neighbours only.
-MUTUAL = True
+from polyfold.objectives.equations.objective import Geodesic
+
+GEODESIC = Geodesic(mutual=True)

@@ -49,7 +49,7 @@ def plot_eigenvalues(estimator: Any, *, ax: Axes | None = None) -> Axes:
 
     See Also
     --------
-    PolynomialEmbedding : Whose ``eigenvalues_`` are drawn.
+    polyfold.PolynomialEmbedding : Whose ``eigenvalues_`` are drawn.
 
     Notes
     -----
@@ -103,7 +103,7 @@ def plot_ridge(source: Any, *, ax: Axes | None = None) -> Axes:
 
     See Also
     --------
-    PolynomialEmbedding : Chooses the ridge by this curve.
+    polyfold.PolynomialEmbedding : Chooses the ridge by this curve.
 
     Notes
     -----

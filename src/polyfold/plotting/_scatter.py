@@ -79,8 +79,8 @@ def plot_embedding(
 
     See Also
     --------
-    plot_unseen : Other samples among these.
-    plot_thumbnails : Images at their places.
+    polyfold.plotting.plot_unseen : Other samples among these.
+    polyfold.plotting.plot_thumbnails : Images at their places.
 
     Notes
     -----
@@ -166,7 +166,7 @@ def plot_unseen(
         Coordinates of others. What lies beyond the training samples by more than half their extent is drawn as a
         cross at the edge of the frame.
     extrapolation : array-like of shape (n_unseen,), default=None
-        Scores of the unseen samples, by :meth:`PolynomialMap.extrapolation`. Those above 1, outside of what was
+        Scores of the unseen samples, by :meth:`polyfold.PolynomialMap.extrapolation`. Those above 1, outside of what was
         learned, are drawn as triangles of another colour.
     axes : pair of int, default=(0, 1)
         Which coordinates are drawn, where there are more than two.
@@ -181,7 +181,7 @@ def plot_unseen(
 
     See Also
     --------
-    PolynomialMap.extrapolation : How far outside a sample is.
+    polyfold.PolynomialMap.extrapolation : How far outside a sample is.
 
     Notes
     -----

@@ -42,7 +42,7 @@ def plot_sensitivity(
     Parameters
     ----------
     source : PolynomialMap, fitted estimator or Sensitivity
-        A map, what holds one as ``map_``, or what :meth:`PolynomialMap.sensitivity` returned.
+        A map, what holds one as ``map_``, or what :meth:`polyfold.PolynomialMap.sensitivity` returned.
     X : array-like of shape (n_samples, n_inputs), default=None
         Samples to average over; None where `source` is a Sensitivity.
     coordinate : int or str, default=0
@@ -53,7 +53,7 @@ def plot_sensitivity(
     largest : int, default=15
         Bars at most, the columns that move this coordinate most.
     signed : bool, default=True
-        Average the slopes with their signs, as :meth:`PolynomialMap.sensitivity` does when asked. Of a
+        Average the slopes with their signs, as :meth:`polyfold.PolynomialMap.sensitivity` does when asked. Of a
         Sensitivity, what was measured is drawn.
     colorbar : bool, default=True
         Draw the scale of the image.
@@ -66,12 +66,12 @@ def plot_sensitivity(
 
     See Also
     --------
-    PolynomialMap.sensitivity : The figures behind it.
+    polyfold.PolynomialMap.sensitivity : The figures behind it.
 
     Notes
     -----
     Of a map with d monomials in r axes O(N m (d + r n)) for N samples of n columns and m coordinates, as
-    :meth:`PolynomialMap.sensitivity`; of a Sensitivity O(n log n).
+    :meth:`polyfold.PolynomialMap.sensitivity`; of a Sensitivity O(n log n).
 
     Examples
     --------

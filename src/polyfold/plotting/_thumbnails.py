@@ -71,7 +71,7 @@ def plot_thumbnails(
 
     See Also
     --------
-    plot_embedding : Points instead of images.
+    polyfold.plotting.plot_embedding : Points instead of images.
 
     Notes
     -----

@@ -32,6 +32,19 @@ def extend_nothing(statistics: dict[str, Any], patch: Patch, known: NDArray[np.i
 
 
 @dataclass(frozen=True)
+class Geodesic:
+    """A method of distances along the neighbour graph.
+
+    Attributes
+    ----------
+    mutual : bool
+        Whether along edges between samples that are each among the other's neighbours only.
+    """
+
+    mutual: bool
+
+
+@dataclass(frozen=True)
 class Objective:
     """A local method.
 
