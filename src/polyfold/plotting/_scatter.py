@@ -166,8 +166,8 @@ def plot_unseen(
         Coordinates of others. What lies beyond the training samples by more than half their extent is drawn as a
         cross at the edge of the frame.
     extrapolation : array-like of shape (n_unseen,), default=None
-        Scores of the unseen samples, by :meth:`polyfold.PolynomialMap.extrapolation`. Those above 1, outside of what was
-        learned, are drawn as triangles of another colour.
+        Scores of the unseen samples, by :meth:`polyfold.PolynomialMap.extrapolation`. Those above 1, outside of
+        what was learned, are drawn as triangles of another colour.
     axes : pair of int, default=(0, 1)
         Which coordinates are drawn, where there are more than two.
     size : float, default=None
