@@ -2,9 +2,9 @@
 Learn from data larger than memory with Dask
 ============================================
 
-A map is solved from sums over samples, so it can be learned a block at a time from data that fit nowhere. Give
-``fit`` a Dask collection instead of an array: the parameters, the report and the map are the same, and what it
-returns is lazy.
+A map is solved from sums over samples, so it can be learned a block at a time from data larger than memory. Give
+``fit`` a Dask collection instead of an array: parameters and report are the same, what it returns is lazy, and the
+map is the same as long as neighbours are looked for among all rows.
 """
 
 # %%

@@ -1,14 +1,16 @@
-"""A refitted map in the coordinates of an earlier one."""
+"""The methods of a map that bring it, refitted, to the coordinates of an earlier one."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from polyfold._map_input import check_names, check_samples
 
 if TYPE_CHECKING:
     from polyfold.polymap import PolynomialMap
@@ -41,6 +43,67 @@ class Alignment:
     def __str__(self) -> str:
         each = ", ".join(f"y{c} {r2:.4f}" for c, r2 in enumerate(self.r2))
         return f"R² on {self.n_samples:,} samples: {each}"
+
+
+class AlignMethods:
+    """Alignment with another map."""
+
+    __slots__ = ()
+
+    def align_to(self, other: PolynomialMap, X: ArrayLike) -> PolynomialMap:
+        """Turn, mirror, scale and move the coordinates so that they agree with those of an earlier map.
+
+        Parameters
+        ----------
+        other : PolynomialMap
+            The map to agree with, of the same columns and as many coordinates.
+        X : array-like of shape (n_samples, n_inputs)
+            Samples to agree on: some that both maps have learned about. At least one more than coordinates.
+
+        Returns
+        -------
+        PolynomialMap
+            This map in other coordinates, its way back included. Its `alignment` says how well they agree.
+
+        Warns
+        -----
+        UserWarning
+            Where some coordinate does not agree: R² below 0.9.
+
+        See Also
+        --------
+        polyfold.metrics.procrustes : How much of two shapes differs once they are aligned.
+
+        Notes
+        -----
+        O(N (n r + d m + m²) + d m²) time for N samples of n columns, and maps of d monomials in r axes and m
+        coordinates; O(N m) memory.
+
+        References
+        ----------
+        Schönemann, "A generalized solution of the orthogonal Procrustes problem", Psychometrika 31 (1966) 1-10.
+
+        Examples
+        --------
+        >>> from polyfold import NPPE
+        >>> from polyfold.datasets import make_swiss_roll
+        >>> X, _ = make_swiss_roll(2000, random_state=0)
+        >>> last_year, this_year = NPPE(n_neighbors=10).fit(X[:1500]).map_, NPPE(n_neighbors=10).fit(X[500:]).map_
+        >>> aligned = this_year.align_to(last_year, X)
+        >>> min(aligned.alignment.r2) > 0.99
+        True
+        """
+        learned = cast("PolynomialMap", self)
+        if not isinstance(other, type(learned)):
+            raise TypeError(f"`other` must be a PolynomialMap, got {type(other).__name__}.")
+        check_names(other, X)
+        return align_map(learned, other, check_samples(learned, X))
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """How well the map agrees with the one that it was aligned to; None where it was not."""
+        training = cast("PolynomialMap", self).training
+        return None if training is None else read_alignment(training)
 
 
 def read_alignment(training: Mapping[str, Any]) -> Alignment | None:

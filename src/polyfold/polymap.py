@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polyfold._alignment import Alignment, align_map, read_alignment
+from polyfold._alignment import AlignMethods
 from polyfold._basis import BASES, MonomialBasis, build_basis, count_features
 from polyfold._blocks import row_slices
 from polyfold._domain import Domain
 from polyfold._evaluation import Place, orient_axes, place_samples, plan_placement
 from polyfold._keeping import KeepMethods
 from polyfold._map_input import (
-    check_names,
     check_samples,
     explain_nonfinite,
     place_collection,
@@ -36,7 +35,7 @@ BLOCK_BYTES = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
+class PolynomialMap(ReadMethods, AlignMethods, KeepMethods, ExportMethods):
     """An explicit polynomial map from columns to coordinates.
 
     A sample x goes to ``phi(axes.T @ (x - shift) / scale) @ coefficients + offset``, where phi lists the
@@ -434,59 +433,6 @@ class PolynomialMap(ReadMethods, KeepMethods, ExportMethods):
                 else:
                     squares[rows] = np.square(scaled - origin).sum(axis=1)
         return located, squares
-
-    def align_to(self, other: PolynomialMap, X: ArrayLike) -> PolynomialMap:
-        """Turn, mirror, scale and move the coordinates so that they agree with those of an earlier map.
-
-        Parameters
-        ----------
-        other : PolynomialMap
-            The map to agree with, of the same columns and as many coordinates.
-        X : array-like of shape (n_samples, n_inputs)
-            Samples to agree on: some that both maps have learned about. At least one more than coordinates.
-
-        Returns
-        -------
-        PolynomialMap
-            This map in other coordinates, its way back included. Its `alignment` says how well they agree.
-
-        Warns
-        -----
-        UserWarning
-            Where some coordinate does not agree: R² below 0.9.
-
-        See Also
-        --------
-        polyfold.metrics.procrustes : How much of two shapes differs once they are aligned.
-
-        Notes
-        -----
-        O(N (n r + d m + m²) + d m²) time for N samples of n columns, and maps of d monomials in r axes and m
-        coordinates; O(N m) memory.
-
-        References
-        ----------
-        Schönemann, "A generalized solution of the orthogonal Procrustes problem", Psychometrika 31 (1966) 1-10.
-
-        Examples
-        --------
-        >>> from polyfold import NPPE
-        >>> from polyfold.datasets import make_swiss_roll
-        >>> X, _ = make_swiss_roll(2000, random_state=0)
-        >>> last_year, this_year = NPPE(n_neighbors=10).fit(X[:1500]).map_, NPPE(n_neighbors=10).fit(X[500:]).map_
-        >>> aligned = this_year.align_to(last_year, X)
-        >>> min(aligned.alignment.r2) > 0.99
-        True
-        """
-        if not isinstance(other, PolynomialMap):
-            raise TypeError(f"`other` must be a PolynomialMap, got {type(other).__name__}.")
-        check_names(other, X)
-        return align_map(self, other, check_samples(self, X))
-
-    @property
-    def alignment(self) -> Alignment | None:
-        """How well the map agrees with the one that it was aligned to; None where it was not."""
-        return None if self.training is None else read_alignment(self.training)
 
 
 def _read_names(columns: Any, n_columns: int) -> tuple[str, ...]:
