@@ -43,7 +43,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "source_pages",
     "diagrams",
-    "gallery",
+    "thumbnails",
 ]
 exclude_patterns = [
     "_extensions",
