@@ -17,6 +17,10 @@ ORDER = (
 OF_OTHERS = (r"numpy\.core\._multiarray_umath is deprecated", r"FigureCanvasAgg is non-interactive")
 
 
+#: While a page is run: what brings back the filters of before.
+OPEN: list[warnings.catch_warnings[None]] = []
+
+
 class TaskOrder:
     """What sphinx-gallery sorts by; a page that is not in the order is an error."""
 
@@ -31,8 +35,10 @@ class TaskOrder:
 def refuse_warnings(configuration: dict[str, Any], filename: str, when: str) -> None:
     """Turn warnings into errors while a page is run: one that shows how to do something does it well."""
     if when == "after":
-        warnings.resetwarnings()
+        OPEN.pop().__exit__(None, None, None)
         return
+    OPEN.append(warnings.catch_warnings())
+    OPEN[-1].__enter__()
     warnings.filterwarnings("error")
     for message in OF_OTHERS:
         warnings.filterwarnings("ignore", message=message)
