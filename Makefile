@@ -103,7 +103,7 @@ NODE := tools/npm/node_modules
 MADE := docs/how-to docs/tutorial docs/reference/generated
 
 $(NODE)/.installed: tools/npm/package.json
-	@node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && command -v npm >/dev/null || \
+	@node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm >/dev/null || \
 	  { echo "MathJax and the spelling checker are taken from npm: install Node.js 20 or newer with npm first"; exit 1; }
 	npm install --prefix tools/npm --no-package-lock --no-audit --no-fund --silent
 	@touch $@
