@@ -182,6 +182,7 @@ def test_links_lead_somewhere(page):
         built = {"tutorial": "examples/tutorial", "how-to": "examples/how_to"}.get(path.parent.name)
         if built and path.suffix == ".rst":  # made from a script, when the site is built
             path = (ROOT / built / path.name).with_suffix(".py")
+            assert not anchor  # which only the site has, and `tests/test_site.py` follows
         assert path.exists(), path
         if anchor and path.suffix == ".md":
             headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -126,7 +126,8 @@ def read_steps(module: str, function: str) -> list[Step]:
         if called:
             before = steps[called].takes if called in steps else frozenset()
             makes = (_list_targets(statement) or [""])[0]
-            steps[called] = Step(called, homes.get(called, module), makes, before | sources)
+            home = homes.get(called.lstrip("_"), module)  # a method may hand over to a function of its name
+            steps[called] = Step(called, home, makes, before | sources)
         for variable in _list_targets(statement):
             # A value that is made in two branches comes from both.
             makers = {called} if called else set(sources)

@@ -179,9 +179,7 @@ def draw_flow() -> str:
 
 def write_step(step: Step, width: float) -> tuple[tuple[str, str], ...]:
     """Write what a step is called, says of itself, and calls."""
-    module, function = step.module, step.name
-    if function.startswith("_"):  # a method that hands over to the function of the same name
-        module, function = "_relations", function.strip("_")
+    module, function = step.module, step.name.lstrip("_")
     inner = [name for name in list_calls(module, function) if not name.startswith("check_")]
     return (
         *wrap("title", function, width),
